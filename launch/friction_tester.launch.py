@@ -16,8 +16,8 @@ ARGUMENTS = arguments(
              choices=('gravity_free', 'gravity_subtracted')),
     Argument('commands_topic', 'forward_effort_controller/commands',
              'Topic of the effort controller [N m].'),
-    Argument('controller_joints', '[""]', 'Joints of that controller in its order, as a YAML '
-             'list; [""]: only the joint under test.', list[str]),
+    Argument('controller_joints', '', 'Joints of that controller in its order, as a YAML '
+             'list; empty: only the joint under test.', list[str]),
     'dry_run',
     Argument('torque_cap', '0.0', 'Largest torque of a ramp [N m]; 0.0: set by the pre-test.',
              float),

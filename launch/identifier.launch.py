@@ -8,7 +8,7 @@ from robot_identification.nodes.launch_files import Argument, arguments, ARM, de
 
 ARGUMENTS = arguments(
     'namespace', *ARM,
-    Argument('bags', '[""]', 'Bags to identify from, as a YAML list.', list[str]),
+    Argument('bags', '', 'Bags to identify from, as a YAML list.', list[str]),
     'effort_unit', 'drive_gains', 'output', 'use_sim_time', *FILES,
     output='result',
 )

@@ -13,7 +13,7 @@ ARGUMENTS = arguments(
     Argument('frequency', '0.0', 'Sampling rate [Hz]; 0.0: that of the robot.', float),
     Argument('keys', '["joint_temperatures", "target_current", "target_moment", "actual_current"]',
              'Fields to publish, as RTDE names them, as a YAML list.', list[str]),
-    Argument('required_keys', '[""]', 'Those of the keys without which nothing is read, as a '
+    Argument('required_keys', '', 'Those of the keys without which nothing is read, as a '
              'YAML list.', list[str]),
     Argument('reconnect_period', '1.0', 'Pause before the first attempt to reconnect [s].', float),
     'use_sim_time', 'params_file',

@@ -41,6 +41,7 @@ NODES = {
     'experiment_coordinator': 'ExperimentCoordinator',
 }
 KINDS = {bool: 'bool', int: 'int', float: 'float', str: 'text'}
+LISTS = {'DOUBLE_ARRAY': 'list of float', 'STRING_ARRAY': 'list of text'}  # by type of rclpy
 INTRODUCTION = """\
 # Node parameters
 
@@ -77,7 +78,7 @@ class Declared:
     name : str
         Of the parameter.
     default : object
-        Its type is the parameter's.
+        Its type is the parameter's; a type of rclpy for a parameter that is not set.
     descriptor : rcl_interfaces.msg.ParameterDescriptor
         What the node said of it.
 
@@ -100,8 +101,15 @@ class Declared:
         return f'| {" | ".join(cells)} |'
 
     @property
+    def is_set(self) -> bool:
+        """Return whether there is a default, and not a type alone."""
+        return getattr(self.default, 'name', '') not in LISTS
+
+    @property
     def kind(self) -> str:
         """Return the type, in words."""
+        if not self.is_set:
+            return LISTS[self.default.name]
         if isinstance(self.default, list):
             return f'list of {KINDS[type(self.default[0])]}'
         return KINDS[type(self.default)]
@@ -109,7 +117,7 @@ class Declared:
     @property
     def shown_default(self) -> str:
         """Return the default as YAML would have it; nothing for an empty text."""
-        if self.default in ('', ['']):
+        if self.default in ('', ['']) or not self.is_set:
             return ''
         text = str(self.default).lower() if self.kind == 'bool' else str(self.default)
         text = text.replace("'", '')
@@ -203,8 +211,10 @@ def file_lines(node: str, declared: list[Declared]) -> Iterator[str]:
         yield ''
         about = f'{one.kind}; {one.description}' if one.description else one.kind
         yield from textwrap.wrap(about, 99, initial_indent='# ', subsequent_indent='# ')
-        value = yaml.safe_dump(one.default, default_flow_style=True, width=10**6)
-        yield f'#     {one.name}: {value.splitlines()[0]}'
+        value = ' # not set' if not one.is_set else yaml.safe_dump(
+            one.default, default_flow_style=True, width=10**6
+        ).splitlines()[0]
+        yield f'#     {one.name}: {value}'
 
 
 def write(root: Path) -> None:

@@ -4,7 +4,7 @@
 from . import events as events
 from .approval import (
     Approval as Approval, approve as approve, check_hash as check_hash,
-    ExecutionOptions as ExecutionOptions, make_plan as make_plan, NOT_STATED as NOT_STATED,
+    ExecutionOptions as ExecutionOptions, make_plan as make_plan,
 )
 from .checks import trajectory_knots as trajectory_knots
 from .commissioning import record_path as record_path

@@ -35,8 +35,6 @@ from robot_identification.simulation import TrajectoryPoints
 # The way to the start begins with at least so long a time in which the controller comes to where
 # the way was planned from [s]; chosen: 10 mrad are calm then, 0.04 rad/s and 0.23 rad/s^2.
 SHORTEST_SETTLING = 0.5
-# Mass of a payload that is not stated [kg]; a marker, as no mass is negative.
-NOT_STATED = -1.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class ExecutionOptions:
     commissioning: bool
     slow_speed: float
     serial: str
-    payload: tuple[float, ...]
+    payload: tuple[float, ...]  # mass [kg] and centre [m], or the mass alone; empty: not stated
     # Whether the arm is the simulated one of the same process, which needs fewer checks.
     simulated: bool
 
@@ -166,9 +164,9 @@ def approve(
 def _payload(options: ExecutionOptions) -> tuple[float, ...]:
     """Return mass and centre of the payload; a simulated arm need not state that it is bare."""
     payload = options.payload
-    if options.simulated and payload == (NOT_STATED,):
+    if options.simulated and not payload:
         return (0.0,)
-    if payload[0] < 0.0 or len(payload) not in (1, 4):
+    if len(payload) not in (1, 4) or payload[0] < 0.0:
         raise UnsafeMotionError(
             f'payload is {list(payload)}: state what the arm carries, [0.0] for nothing, or mass '
             '[kg] and x, y, z of its centre in the tool frame [m]'

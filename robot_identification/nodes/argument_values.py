@@ -13,14 +13,19 @@ import yaml
 NAMES = {int: 'a whole number', float: 'a number', str: 'a text'}
 
 
-def checked_value(name: str, text: str, kind: Any, example: str) -> str:
+EXAMPLES = {list[float]: '[0.0, 1.5]', list[str]: '[one, two]'}
+
+
+def checked_value(name: str, text: str, kind: Any, default: str) -> str:
     """
     Return a value as launch makes a parameter of it: whole numbers are none of a list of numbers.
 
-    Raises RuntimeError, with an example, if the text is no value of the kind.
+    An empty `default` is that of a parameter that is not set. Raises RuntimeError, with an
+    example, if the text is no value of the kind.
     """
-    if kind in (str, bool):
+    if kind in (str, bool) or (not text and not default):
         return text  # any text, and choices
+    example = default or EXAMPLES.get(kind, '')
     if get_origin(kind) is list:
         item, = get_args(kind)
         wanted = f'a YAML list, each {NAMES[item]}'

@@ -82,19 +82,21 @@ def declare(
     """
     Declare a parameter with its description and bounds, and return its value.
 
-    The type of `default` is that of the parameter. Bounds hold for a number or text, or for each
-    one of a list; `longest` limits the characters of a text or the entries of a list, see
+    The type of `default` is that of the parameter; a `Parameter.Type` in its place is the type of
+    a parameter that is not set, see `value_of`. Bounds hold for a number or text, or for each one
+    of a list; `longest` limits the characters of a text or the entries of a list, see
     `ParameterBounds`. `check` raises an IdentificationError for a value that cannot be used. A
     `read_only` parameter is set at the start of the node only. Raises UsageError if the node was
     started with a value of another type or out of bounds; parameter services refuse such a value
     later, with a reason that names value and limit.
     """
     bounds = ParameterBounds(minimum, maximum, tuple(choices), longest, check)
+    is_list = isinstance(default, (list, Parameter.Type))
     descriptor = ParameterDescriptor(
         description=description, read_only=read_only,
-        additional_constraints=bounds.describe(default),
+        additional_constraints=bounds.describe([] if is_list else default),
     )
-    if minimum is not None and maximum is not None and not isinstance(default, (str, list)):
+    if minimum is not None and maximum is not None and isinstance(default, (int, float)):
         if isinstance(default, int):
             descriptor.integer_range = [
                 IntegerRange(from_value=int(minimum), to_value=int(maximum), step=0)
@@ -108,6 +110,11 @@ def declare(
         return node.declare_parameter(name, default, descriptor).value
     except ParameterException as error:
         raise UsageError(f'{node.get_name()}: {_in_words(error, name)}') from error
+
+
+def value_of(node: Node, name: str) -> Any:
+    """Return the value of a parameter, None where it is not set."""
+    return node.get_parameter_or(name).value
 
 
 def _in_words(error: ParameterException, name: str) -> str:
@@ -207,8 +214,9 @@ def declare_robot(node: Node) -> None:
     declare_roots(node)
     declare(node, 'robot', 'ur5', 'known robot, or the path of a robot YAML')
     declare(
-        node, 'drive_gains', [0.0],
-        'joint torque per motor current [N m/A], kinematic order; [0.0]: those of the robot YAML',
+        node, 'drive_gains', Parameter.Type.DOUBLE_ARRAY,
+        'joint torque per motor current [N m/A], kinematic order; not set: those of the robot '
+        'YAML',
         minimum=-1e5, maximum=1e5, longest=64,
     )
     declare(
@@ -217,8 +225,8 @@ def declare_robot(node: Node) -> None:
         minimum=-2 * math.pi, maximum=2 * math.pi, longest=3, check=_check_mounting,
     )
     declare(
-        node, 'gravity', [0.0],
-        "gravity in the URDF's root frame [m/s^2], instead of mounting; [0.0]: by mounting",
+        node, 'gravity', Parameter.Type.DOUBLE_ARRAY,
+        "gravity in the URDF's root frame [m/s^2], instead of mounting; not set: by mounting",
         minimum=-30.0, maximum=30.0, longest=3,
     )
 
@@ -238,8 +246,8 @@ def declare_roots(node: Node) -> None:
     for name, verb in ((READ_ROOTS, 'read'), (WRITE_ROOTS, 'write')):
         if not node.has_parameter(name):
             declare(
-                node, name, [''],
-                f'folders below which this node may {verb} what parameters name; default: '
+                node, name, Parameter.Type.STRING_ARRAY,
+                f'folders below which this node may {verb} what parameters name; not set: '
                 '~/.ros/robot_identification and the working directory at the start',
                 longest=64, check=root_folders, read_only=True,
             )

@@ -17,6 +17,7 @@ import threading
 import time
 
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from robot_identification.errors import (
     DataError, IdentificationError, UnsafeMotionError, UsageError,
 )
@@ -27,11 +28,10 @@ from robot_identification.model import (
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
-    declare, declare_robot, in_parameters, INTERRUPTED, LATCHED, run_node, serve,
+    declare, declare_robot, in_parameters, INTERRUPTED, LATCHED, run_node, serve, value_of,
 )
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import allowed_to_read, read_path, readable_robot, write_path
-from robot_identification.nodes.runner_parameters import NOT_STATED
 from robot_identification.nodes.service_clients import (
     LONG_SERVICE_TIMEOUT, SERVICE_TIMEOUT, ServiceClients,
 )
@@ -98,7 +98,7 @@ class ExperimentCoordinator(Node):
                 choices=('', *STATED_UNITS))
         declare(self, 'serial', '', 'serial number of the robot, noted in the bags', longest=200)
         declare(self, 'topics', ['joint_states'], 'topics to record', longest=100)
-        declare(self, 'optional_topics', [''],
+        declare(self, 'optional_topics', Parameter.Type.STRING_ARRAY,
                 'topics recorded where published, besides those of the recorder', longest=100)
         declare(self, 'patience', 3600.0, 'longest wait for the operator [s]',
                 minimum=1.0, maximum=1e6)
@@ -146,7 +146,7 @@ class ExperimentCoordinator(Node):
 
     def value(self, name: str):
         """Return a parameter."""
-        return self.get_parameter(name).value
+        return value_of(self, name)
 
     def allowed_to_read(self, name: str, path: str) -> Path:
         """Return a path that a parameter led to, if it may be read; else raise UsageError."""
@@ -220,7 +220,7 @@ class ExperimentCoordinator(Node):
             'start.output': str(bag),
             'start.topics': self.value('topics'),
             'start.optional_topics': [
-                *OPTIONAL_TOPICS, *topics, *filter(None, self.value('optional_topics'))
+                *OPTIONAL_TOPICS, *topics, *filter(None, self.value('optional_topics') or ())
             ],
             'start.robot': load_robot(self.robot_named()).name,
             'start.effort_unit': self.effort_unit(),
@@ -337,8 +337,8 @@ class ExperimentCoordinator(Node):
 
     def _stated_payload(self) -> str:
         """Return the payload parameter of the runner, empty where it is not stated."""
-        stated = self._service_clients.status(RUNNER).get('payload') or [NOT_STATED]
-        if stated[0] < 0.0:
+        stated = self._service_clients.status(RUNNER).get('payload')
+        if not stated:
             return ''
         return ' '.join(repr(number) for number in stated) if stated[0] else NO_PAYLOAD
 

@@ -47,6 +47,7 @@ from robot_identification.model import RobotModel
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS, set_own_parameter,
+    value_of,
 )
 from robot_identification.nodes.controller_parameters import ControllerParameters
 from robot_identification.nodes.controller_scaling import ControllerScaling
@@ -175,7 +176,7 @@ class ExperimentRunner(Node):
         super().destroy_node()
 
     def _value(self, name: str):
-        return self.get_parameter(name).value
+        return value_of(self, name)
 
     def _options(self) -> ExecutionOptions:
         values = {
@@ -183,7 +184,7 @@ class ExperimentRunner(Node):
             if field.name != 'simulated'
         }
         return ExecutionOptions(
-            **{**values, 'payload': tuple(values['payload'])}, simulated=bool(self._token)
+            **{**values, 'payload': tuple(values['payload'] or ())}, simulated=bool(self._token)
         )
 
     def close(self) -> bool:
@@ -480,7 +481,7 @@ class ExperimentRunner(Node):
             else self._value('trajectory_file'),
             'sha256': '' if approval is None else approval.trajectory.sha256,
             'dry_run': self._value('dry_run'),
-            'payload': list(self._value('payload')),
+            'payload': list(self._value('payload') or ()),
             'executions_left': getattr(state, 'executions', 0),
             'motions': self._motions,
             'controller': self._interface.controller,

@@ -31,7 +31,7 @@ from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve, set_own_parameter,
-    STEADY_CLOCK,
+    STEADY_CLOCK, value_of,
 )
 from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
@@ -90,8 +90,8 @@ class FrictionTester(Node):
             'topic of the torques for the controller [N m], a Float64MultiArray', read_only=True,
         )
         declare(
-            self, 'controller_joints', [''],
-            "joints of the controller in its order, as the driver names them; ['']: only the "
+            self, 'controller_joints', Parameter.Type.STRING_ARRAY,
+            'joints of the controller in its order, as the driver names them; not set: only the '
             'joint that is tested', longest=64,
         )
         self._robot = robot_from_parameters(self)
@@ -124,7 +124,7 @@ class FrictionTester(Node):
         self.add_on_set_parameters_callback(self._on_set)
 
     def _value(self, name: str):
-        return self.get_parameter(name).value
+        return value_of(self, name)
 
     def close(self) -> bool:
         """Zero the torque; return True when that has been published often enough."""
@@ -281,7 +281,7 @@ class FrictionTester(Node):
 
     def _claimed_joints(self) -> list[str]:
         """Return the joints that no other node may command: the tested one, and those held."""
-        listed = [joint for joint in self._value('controller_joints') if joint]
+        listed = [joint for joint in self._value('controller_joints') or () if joint]
         arm = [self._prefix + joint for joint in self._robot.joint_names]
         return sorted({self._joint.name, *listed, *arm})
 
@@ -311,7 +311,7 @@ class FrictionTester(Node):
                 'controller active? A UR driver without its forward_effort_controller has no '
                 'effort interface'
             )
-        listed = [joint for joint in self._value('controller_joints') if joint]
+        listed = [joint for joint in self._value('controller_joints') or () if joint]
         if listed and self._joint.name not in listed:
             raise UsageError(
                 f'controller_joints are {", ".join(listed)}, without {self._joint.name}'
@@ -506,7 +506,7 @@ class FrictionTester(Node):
     def _send(self, torque: float) -> None:
         """Send the torque of the joint, as the model counts, and zeros for the others."""
         value = self._joint.sign * torque
-        listed = [joint for joint in self._value('controller_joints') if joint]
+        listed = [joint for joint in self._value('controller_joints') or () if joint]
         self._publisher.publish(Float64MultiArray(data=[
             value if joint == self._joint.name else 0.0 for joint in listed or [self._joint.name]
         ]))

@@ -15,13 +15,14 @@ import threading
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from robot_identification.arrays import folder as large_temporary_files
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
-    declare, declare_robot, in_parameters, LATCHED, run_node, serve, STEADY_CLOCK,
+    declare, declare_robot, in_parameters, LATCHED, run_node, serve, STEADY_CLOCK, value_of,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.identification_job import (
@@ -217,7 +218,7 @@ class Identifier(Node):
         for name in RESULT_FILES:
             check_writable(output / name, force, 'set identify.force true to overwrite it')
         options = _options(self)
-        joints = [joint for joint in self.get_parameter('joints').value if joint]
+        joints = [joint for joint in value_of(self, 'joints') or () if joint]
         robot = robot_from_parameters(self, self._description.read(), joints or None)
         job = IdentificationJob(robot, tuple(self._bags()), options, output, force)
         self._on_progress(0.0, 'starting')
@@ -269,14 +270,16 @@ class Identifier(Node):
 
 def _declare_options(node: Node) -> None:
     """Declare the parameters of the identification and of listening."""
-    declare(node, 'joints', [''], "joints that move, kinematic order; ['']: all of the robot")
+    declare(node, 'joints', Parameter.Type.STRING_ARRAY,
+            'joints that move, kinematic order; not set: all of the robot')
     _declare_identification(node)
     _declare_listening(node)
 
 
 def _declare_identification(node: Node) -> None:
     """Declare what the command line's `identify` offers, by the same words."""
-    declare(node, 'identify.bags', [''], "bags to identify from; ['']: the messages of ~/listen")
+    declare(node, 'identify.bags', Parameter.Type.STRING_ARRAY,
+            "bags to identify from; not set, or ['']: the messages of ~/listen")
     declare(node, 'identify.output', '', 'folder for model, report and results')
     declare(node, 'identify.force', False, 'overwrite existing results')
     for one in options_of(IdentifyOptions):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,10 +75,10 @@ SHARED = {argument.name: argument for argument in (
     Argument('use_sim_time', 'false', 'Take the time from /clock.', bool),
     Argument('params_file', '', 'YAML file of node parameters, whose values win over the defaults '
              'of arguments; what is typed wins over the file.'),
-    Argument('allowed_read_roots', '[""]', 'Folders below which files may be read, as a YAML '
-             'list; [""]: ~/.ros/robot_identification and the working directory.', list[str]),
-    Argument('allowed_write_roots', '[""]', 'Folders below which files may be written, as a '
-             'YAML list; [""]: as for reading.', list[str]),
+    Argument('allowed_read_roots', '', 'Folders below which files may be read, as a YAML '
+             'list; empty: ~/.ros/robot_identification and the working directory.', list[str]),
+    Argument('allowed_write_roots', '', 'Folders below which files may be written, as a '
+             'YAML list; empty: as for reading.', list[str]),
     Argument('experiment', 'demo', 'Experiment file, or the name of a shipped one.'),
     Argument('output', 'experiment', 'Folder for trajectories, bags and the result.'),
     Argument('trajectory_file', '', 'Certified trajectory; empty: the coordinator requests a new '
@@ -99,12 +100,12 @@ SHARED = {argument.name: argument for argument in (
     Argument('watch_safety', 'true', 'Require the safety mode, robot mode and program state of a '
              'UR driver; false only for an arm whose driver has none.', bool),
     Argument('serial', '', 'Serial number of the arm; each arm is commissioned on its own.'),
-    Argument('payload', '[-1.0]', 'Mass [kg] and centre of mass in the tool frame [m] of the '
+    Argument('payload', '', 'Mass [kg] and centre of mass in the tool frame [m] of the '
              'payload, [0.0] for none; required for a real arm.', list[float]),
     Argument('effort_unit', '', 'Unit of the effort; empty: that of the bag or the robot YAML.',
              choices=UNIT_CHOICES),
-    Argument('drive_gains', '[0.0]', 'Joint torque per motor current [N m/A], as a YAML list in '
-             'kinematic order; [0.0]: those of the robot YAML.', list[float]),
+    Argument('drive_gains', '', 'Joint torque per motor current [N m/A], as a YAML list in '
+             'kinematic order; empty: those of the robot YAML.', list[float]),
     Argument('model_file', '', 'identified_model.yaml to predict with; empty: none yet, it can '
              'be set as a parameter later.'),
     Argument('simulation_token', '', 'Shared by a simulated robot and the node that may move it; '
@@ -225,11 +226,6 @@ def start(
     those of parameters without one.
     """
     parameters = {'ur_type': 'robot', **parameters}
-    of_arguments = {
-        argument.name: (parameters.get(argument.name, argument.name),
-                        value(argument.name, argument.kind))
-        for argument in declared if argument.name not in ('namespace', 'params_file')
-    }
     return Node(
         package='robot_identification',
         executable=executable,
@@ -237,48 +233,67 @@ def start(
         output='screen',
         condition=condition,
         parameters=[
-            {**(values or {}), **dict(of_arguments.values())},
-            ParameterFile(ParametersFile(executable, of_arguments)),
+            *([values] if values else ()),
+            ParameterFile(ParametersFile(executable, declared, parameters)),
         ],
     )
 
 
 class ParametersFile(Substitution):
     """
-    Path of a file with the parameters of `params_file`, and after them those that were typed.
+    Path of a file with the parameters of a node.
 
-    A value that was typed as an argument wins over the file, and the file over defaults.
-    `of_arguments` are name and value of the parameter of each argument.
+    They are those of arguments, then those of `params_file`, then those of arguments that were
+    typed: what was typed wins over the file, and the file over defaults. An argument with an empty
+    list is not set. `parameters` are the names of the parameters that are not called as the
+    argument.
     """
 
     def __init__(
-        self, node: str, of_arguments: Mapping[str, tuple[str, ParameterValue]]
+        self, node: str, declared: Iterable[Argument], parameters: Mapping[str, str]
     ) -> None:
         super().__init__()
-        self._node, self._of_arguments = node, of_arguments
+        self._node = node
         self._given, self._namespace = map(LaunchConfiguration, ('params_file', 'namespace'))
+        self._values = {
+            argument.name: (
+                parameters.get(argument.name, argument.name), LaunchConfiguration(argument.name),
+                argument.kind,
+            )
+            for argument in declared if argument.name not in ('namespace', 'params_file')
+        }
 
     def perform(self, context: LaunchContext) -> str:
         """Write the file beside the log of the launch, and return its path."""
-        given = self._given.perform(context)
+        given, namespace = self._given.perform(context), self._namespace.perform(context)
         typed = {word.partition(':=')[0] for word in context.argv if ':=' in word}
-        parameters = {
-            name: one.evaluate(context)
-            for argument, (name, one) in self._of_arguments.items() if argument in typed
+        values = {
+            argument: (name, ParameterValue(text, value_type=kind).evaluate(context))
+            for argument, (name, text, kind) in self._values.items()
+            # ROS has no parameter that is an empty list.
+            if kind in (str, bool) or text.perform(context) not in ('', '[]')
         }
-        namespace = self._namespace.perform(context).strip('/')
         # Under the full name: of sections that fit a node the last one holds.
-        own = dump_yaml({
-            '/'.join(('', *filter(None, (namespace, self._node)))): {
-                'ros__parameters': parameters
-            },
-        })
+        full_name = '/'.join(('', *filter(None, (namespace.strip('/'), self._node))))
+        parts = [
+            _section('/**', dict(values.values())),
+            Path(given).read_text(encoding='utf-8') if given else '',
+            _section(full_name, dict(one for name, one in values.items() if name in typed)),
+        ]
         with tempfile.NamedTemporaryFile(
             'w', prefix=f'{self._node}_', suffix='.yaml', dir=launch_config.log_dir, delete=False,
         ) as file:
-            file.write(Path(given).read_text(encoding='utf-8') + '\n' if given else '')
-            file.write(own)
+            file.write('\n'.join(parts))
         return file.name
+
+
+def _section(node: str, parameters: Mapping[str, Any]) -> str:
+    """Return the section of a parameter file."""
+    plain = {
+        name: list(one) if isinstance(one, (list, tuple, array)) else one
+        for name, one in parameters.items()
+    }
+    return dump_yaml({node: {'ros__parameters': plain}})
 
 
 def include(name: str, condition: Condition | None = None, **given: Any) -> GroupAction:

@@ -14,7 +14,7 @@ from robot_identification.errors import DataError
 from robot_identification.model import (
     gravity_of_mounting, load_robot, parse_urdf, RobotModel, Urdf, without_prefix,
 )
-from robot_identification.nodes.common import declare, LATCHED
+from robot_identification.nodes.common import declare, LATCHED, value_of
 from robot_identification.nodes.roots import readable_robot
 from std_msgs.msg import String
 
@@ -29,17 +29,17 @@ def robot_from_parameters(
 
     A live description replaces the robot's own file; by default all joints move.
     """
-    gravity = list(node.get_parameter('gravity').value)
-    if gravity == [0.0]:
-        gravity = list(gravity_of_mounting(*node.get_parameter('mounting').value))
+    gravity = value_of(node, 'gravity')
+    if gravity is None:
+        gravity = gravity_of_mounting(*value_of(node, 'mounting'))
     robot = load_robot(
         readable_robot(node),
         urdf=urdf,
         joints=joints,
-        gravity=gravity,
+        gravity=list(gravity),
     )
-    gains = list(node.get_parameter('drive_gains').value)
-    return robot if gains == [0.0] else robot.with_drive_gains(gains)
+    gains = value_of(node, 'drive_gains')
+    return robot if gains is None else robot.with_drive_gains(list(gains))
 
 
 @dataclass(frozen=True, eq=False)

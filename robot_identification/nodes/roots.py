@@ -18,7 +18,9 @@ from robot_identification.allowed_paths import inside_roots, root_folders
 from robot_identification.errors import UsageError
 from robot_identification.excitation import find_experiment
 from robot_identification.model import find_urdf, share_directory
-from robot_identification.nodes.common import declare_roots, READ_ROOTS, WRITE_ROOTS
+from robot_identification.nodes.common import (
+    declare_roots, READ_ROOTS, value_of, WRITE_ROOTS,
+)
 
 __all__ = [
     'allowed_to_read', 'allowed_to_write', 'declare_roots', 'is_shipped', 'read_path',
@@ -42,7 +44,7 @@ def read_paths(node: Node, name: str) -> list[Path]:
     Raises UsageError if one of them may not be read.
     """
     return [
-        allowed_to_read(node, name, path) for path in node.get_parameter(name).value if path
+        allowed_to_read(node, name, path) for path in value_of(node, name) or () if path
     ]
 
 
@@ -113,7 +115,7 @@ def is_shipped(path: Path) -> bool:
 
 
 def _value(node: Node, name: str) -> str:
-    value = node.get_parameter(name).value
+    value = value_of(node, name)
     if not value:
         raise UsageError(f'the parameter {name} of {node.get_name()} is not set')
     return str(value)
@@ -121,7 +123,7 @@ def _value(node: Node, name: str) -> str:
 
 def _allowed(node: Node, name: str, path: str | Path, roots: str) -> Path:
     try:
-        return inside_roots(path, root_folders(node.get_parameter(roots).value))
+        return inside_roots(path, root_folders(value_of(node, roots) or ()))
     except UsageError as error:
         raise UsageError(
             f'{name} of {node.get_name()}: {error}; start the node with {roots} that hold it'

@@ -17,6 +17,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from robot_identification.nodes.common import declare, run_node, STEADY_CLOCK
@@ -98,7 +99,8 @@ class RtdeReader(Node):
             longest=100, check=_check_keys, read_only=True,
         )
         required = declare(
-            self, 'required_keys', [''], 'required fields; without them nothing is read',
+            self, 'required_keys', Parameter.Type.STRING_ARRAY,
+            'required fields; without them nothing is read',
             longest=100, check=_check_keys, read_only=True,
         )
         timeout = declare(
@@ -123,8 +125,10 @@ class RtdeReader(Node):
         if not host:
             return None
         return RtdeStream(
-            RtdeOptions(host, tuple(filter(None, keys)), tuple(filter(None, required)), frequency,
-                        port, timeout),
+            RtdeOptions(
+                host, tuple(filter(None, keys)), tuple(filter(None, required or ())), frequency,
+                port, timeout,
+            ),
             StreamOptions(shortest, longest, late), self._on_start, self._on_sample,
         )
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from robot_identification.excitation import SLOW_SPEED
-from robot_identification.execution import NOT_STATED
 from robot_identification.model import STATED_UNITS
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.motion_interface import INTERFACES
@@ -63,7 +63,7 @@ def _declare_safety(node: Node) -> None:
     declare(node, 'serial', '',
             'serial number of the arm, which is commissioned on its own; must be stated for a '
             'real arm')
-    declare(node, 'payload', [NOT_STATED],
+    declare(node, 'payload', Parameter.Type.DOUBLE_ARRAY,
             'mass [kg] and centre in the tool frame [m] of the payload, [0.0] for none; must '
             'be stated for a real arm',
-            minimum=NOT_STATED, maximum=100.0, longest=4)
+            minimum=-1.0, maximum=100.0, longest=4)

@@ -72,7 +72,7 @@ def generator(shared, in_the_air, output):
     """Return the same, set to a short search."""
     shared.progress.clear()
     assert not shared.graph.configure('trajectory_generator', {
-        'robot': 'ur5', 'use_robot_description': False, 'mounting': [0.0] * 3, 'gravity': [0.0],
+        'robot': 'ur5', 'use_robot_description': False, 'mounting': [0.0] * 3,
     })
     shared.configure(
         experiment=str(in_the_air), output=str(output), seed=0, max_evaluations=20, processes=1,
