@@ -28,6 +28,7 @@ import time
 from typing import Any, TypeGuard
 
 from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.texts import suggestion
 import yaml
 
 # Python's integers have no end; NumPy calculates with those of 64 bits.
@@ -257,11 +258,15 @@ def check_keys(
     """Raise DescriptionError if a required key is missing or an unknown key is present."""
     missing = sorted(required - set(content))
     unknown = sorted(str(key) for key in set(content) - required - optional)
+    if unknown:
+        known = sorted(required | optional)
+        near = suggestion(unknown[0], known)
+        raise DescriptionError(
+            f'{source}: unknown key {", ".join(unknown)}{f"; {near}" if near else ""}; known are '
+            f'{", ".join(known)}'
+        )
     if missing:
         raise DescriptionError(f'{source}: missing {", ".join(missing)}')
-    if unknown:
-        known = ', '.join(sorted(required | optional))
-        raise DescriptionError(f'{source}: unknown key {", ".join(unknown)}; known are {known}')
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -3,19 +3,16 @@
 
 """A campaign from its file to its folder: ended at any moment, started again, done in the end."""
 
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import Executor, Future
 from contextlib import nullcontext
 from dataclasses import replace
 import json
-import multiprocessing
-import os
 from pathlib import Path
 import re
 import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 
 from builders import contents, refusal, run_command, succeed
@@ -24,19 +21,17 @@ import pytest
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.files import dump_yaml, ResultFolder
 from robot_identification.model.model_file import load_model
-from robot_identification.studies.campaign import campaign as campaign_module
-from robot_identification.studies.campaign.campaign import run_campaign
+from robot_identification.studies.campaign import study
 from robot_identification.studies.campaign.campaign_file import (
     Arm, Campaign, IdentifyOptions, load_campaign, Run,
 )
-from robot_identification.studies.campaign.options import CampaignOptions
 from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
-from robot_identification.studies.campaign.workers import LOG_FILE, work_locally
+from robot_identification.studies.campaign.study import CampaignOptions, run_campaign
 from scheduled_jobs import dask_cluster
 from studies.made_up_runs import (
-    campaign_of, failed_state, SPEEDS, state, write_campaign, write_state,
+    campaign_of, do_or_die, failed_state, SPEEDS, state, write_campaign, write_state,
 )
 
 # A run takes seconds; a machine at work on much else many times that.
@@ -71,7 +66,7 @@ def job_of(file, run, folder):
 def done(files, tmp_path_factory, without_pictures):
     """Return the job of a run that was done in this process."""
     job = job_of(files, 'run_1', tmp_path_factory.mktemp('done') / 'run_1')
-    assert do_run(job) == 'run_1'
+    do_run(job)
     return job
 
 
@@ -102,11 +97,7 @@ def test_interrupted_killed_and_done(files, tmp_path):
     out = tmp_path / 'out'
     runs = out / 'runs'
     process = start(files, out)
-    # The log, empty here, goes after the state is written.
-    wait_until(
-        lambda: read_state(runs / 'run_0') is not None
-        and not (runs / 'run_0' / LOG_FILE).exists(), process,
-    )
+    wait_until(lambda: read_state(runs / 'run_0') is not None, process)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
@@ -114,9 +105,9 @@ def test_interrupted_killed_and_done(files, tmp_path):
     first = contents(runs / 'run_0')
     assert set(first) == FILES
 
-    # A process of its own works on the second run as soon as its folder has a log.
+    # A process works on the second run as soon as it has a folder.
     process = start(files, out)
-    wait_until(lambda: (runs / 'run_1' / LOG_FILE).exists(), process)
+    wait_until(lambda: (runs / 'run_1').exists(), process)
     children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
     process.kill()
     process.communicate(timeout=PATIENCE)
@@ -241,24 +232,18 @@ def test_what_nobody_foresaw_is_a_failed_run(done, tmp_path, monkeypatch):
     assert found['error'] == 'unexpected ZeroDivisionError: by nothing'
 
 
-def test_a_process_that_is_killed(done, tmp_path):
-    """Its run has failed, with the signal's name; the caller goes on."""
-    job = replace(done, folder=str(tmp_path / 'run'))
-    names = []
-    worker = threading.Thread(target=lambda: names.extend(work_locally([job], 1)))
-    worker.start()
-    killed = set()
-    while worker.is_alive():
-        for child in multiprocessing.active_children():
-            if child.pid not in killed:
-                os.kill(child.pid, signal.SIGKILL)
-                killed.add(child.pid)
-        time.sleep(0.01)
-    assert names == ['run_1']
-    assert len(killed) == 1
-    found = read_state(tmp_path / 'run')
-    assert found['status'] == 'failed'
-    assert 'ended by SIGKILL' in found['error']
+def test_processes_that_are_killed(done, tmp_path, monkeypatch):
+    """Their runs have failed, the others are done; what was beside them is tried once more."""
+    jobs = [
+        replace(done, run=replace(done.run, name=name), folder=str(tmp_path / name))
+        for name in ('one', 'deadly', 'three', 'four')
+    ]
+    monkeypatch.setattr(study, 'do_run', do_or_die)
+    names = [job.name for job in study._work(jobs, CampaignOptions(processes=2))]
+    assert sorted(names) == sorted(job.name for job in jobs)
+    found = {job.name: read_state(Path(job.folder)) for job in jobs}
+    assert 'its process was lost' in found.pop('deadly')['error']
+    assert {one['error'] for one in found.values()} == {'made up'}
 
 
 class Cluster(Executor):
@@ -275,19 +260,16 @@ class Cluster(Executor):
                 future.cancel()
                 future.set_running_or_notify_cancel()
             else:
-                future.set_exception(BrokenExecutor('killed'))
+                future.set_exception(RuntimeError('killed'))
             return future
-        write_state(
-            Path(job.folder).parent,
-            {**failed_state(job.name), 'inputs': job.inputs, 'error': 'made up'},
-        )
-        future.set_result(job.name)
+        do_or_die(job)
+        future.set_result(None)
         return future
 
 
 def use_cluster(monkeypatch, deadly, lost=False):
     monkeypatch.setattr(
-        campaign_module, 'open_executor', lambda *_: nullcontext(Cluster(deadly, lost))
+        study, 'open_executor', lambda *_: nullcontext(Cluster(deadly, lost))
     )
 
 
@@ -310,7 +292,7 @@ def test_a_run_that_kills_workers_of_a_cluster(made_up, monkeypatch):
     )
     errors = [one['error'] for one in found.states]
     assert errors[0] == errors[2] == 'made up'
-    assert errors[1].startswith('its worker was lost, or could not begin')
+    assert errors[1].startswith('its process was lost')
     assert [entry[:2] for entry in said[1:]] == [(1, 3), (2, 3), (3, 3)]
     # Failed runs are kept, until they are to be tried again.
     again = run_campaign(campaign, out, options)
@@ -335,9 +317,9 @@ def test_what_the_command_prints(tmp_path, monkeypatch):
     assert 'failed: two (exit code 4): made up' in found.out
     assert 'Not judged' in found.out
     # Plain lines where stderr is no terminal.
-    assert '[1/2] one: failed' in found.err
+    assert re.search(r'\[1/2\] (one|two): failed', found.err)
     assert '1 of 2 runs done, about 0 s left' in found.err
-    assert '[2/2] two: failed' in found.err
+    assert re.search(r'\[2/2\] (one|two): failed', found.err)
     page = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
     assert '2 of 2 runs failed' in page
     again = run_command(*options, '--retry')
@@ -364,7 +346,7 @@ def test_a_folder_is_of_one_campaign(made_up):
     (out.path.parent / 'full' / 'precious.txt').touch()
     with pytest.raises(UsageError, match=r'is not empty and holds no campaign'):
         run_campaign(empty, ResultFolder(out.path.parent / 'full'))
-    with campaign_module._own_folder(empty, out.path), pytest.raises(
+    with study._own_folder(empty, out.path), pytest.raises(
         UsageError, match=r'another process is at work'
     ):
         run_campaign(empty, out)

@@ -8,7 +8,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.model.friction.law import sliding_torque
-from robot_identification.studies.campaign.friction_trend import (
+from robot_identification.studies.campaign.trend import (
     find_trend, friction_summary, FrictionHistory, judge_fleet,
 )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
@@ -22,7 +22,7 @@ from typing import Any
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import (
-    check_schema_version, read_yaml, to_mapping, to_number,
+    check_keys, check_schema_version, read_yaml, to_mapping, to_number, to_switch,
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
 from robot_identification.options import angle, options_of
@@ -52,7 +52,7 @@ class CarriedPayload:
         object.__setattr__(
             self, 'center_of_mass', _numbers(self.center_of_mass, 'center_of_mass', 3)
         )
-        _check_kind(self.description, str, 'description', 'a text')
+        _check_text(self.description, 'description')
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Arm:
         if self.robot is None and self.urdf is None:
             raise DescriptionError('it has neither robot nor urdf: name one of them')
         for name in ('robot', 'urdf'):
-            _check_kind(getattr(self, name), str, name, 'a text')
+            _check_text(getattr(self, name), name)
         object.__setattr__(self, 'serial', str(self.serial))
         if self.mounting is not None and self.gravity is not None:
             raise DescriptionError('it has both mounting and gravity: leave one of them out')
@@ -158,7 +158,7 @@ def load_campaign(path: Path) -> Campaign:
     """
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
-    check_known_keys(
+    check_keys(
         content, source, {'schema_version', 'name', 'arms', 'runs'},
         {'description', 'speeds', 'false_alarm_rate', 'options'},
     )
@@ -193,26 +193,6 @@ def load_campaign(path: Path) -> Campaign:
     return Campaign(name, arms, runs, speeds, rate, source)
 
 
-def check_known_keys(
-    content: Mapping[str, Any], source: str, required: set[str], optional: set[str]
-) -> None:
-    """Raise `DescriptionError` if a mapping lacks a key or has one that is unknown."""
-    known = required | optional
-    for key in sorted(set(content) - known, key=str):
-        raise DescriptionError(
-            f'{source}: unknown key {key}{_guess(str(key), known)} (known are '
-            f'{", ".join(sorted(known))})'
-        )
-    missing = sorted(required - set(content))
-    if missing:
-        raise DescriptionError(f'{source}: missing {", ".join(missing)}')
-
-
-def _guess(word: str, known: Iterable[str]) -> str:
-    near = suggestion(word, known)
-    return f'; {near}' if near else ''
-
-
 @contextmanager
 def naming_place(place: str) -> Iterator[None]:
     """Name the place in the file that an error is of."""
@@ -228,12 +208,12 @@ def _read_arm(
     entry: Mapping[str, Any], place: str, folder: Path, default: Mapping[str, Any]
 ) -> Arm:
     named = {each.name for each in fields(Arm)}
-    check_known_keys(entry, place, {'name'}, named)
+    check_keys(entry, place, {'name'}, named)
     with naming_place(place):
         given = dict(entry)
         given['options'] = {**default, **_options(given.get('options'), folder)}
         if given.get('payload') is not None:
-            check_known_keys(
+            check_keys(
                 to_mapping(given['payload'], 'payload'), 'payload', {'mass'},
                 {each.name for each in fields(CarriedPayload)},
             )
@@ -254,17 +234,17 @@ def _read_runs(
     entry: Mapping[str, Any], place: str, folder: Path, arms: Mapping[str, Arm]
 ) -> Iterator[Run]:
     """Yield the runs of an entry: one, or where it says `separate` one for each bag."""
-    check_known_keys(
+    check_keys(
         entry, place, {'name', 'arm', 'bags'}, {'date', 'temperature', 'options', 'separate'}
     )
     with naming_place(place):
         given = dict(entry)
-        separate = given.pop('separate', False)
-        _check_kind(separate, bool, 'separate', 'true or false')
+        separate = to_switch(given.pop('separate', False), 'separate')
         arm = arms.get(str(given['arm']))
         if arm is None:
+            near = suggestion(str(given['arm']), arms)
             raise DescriptionError(
-                f'there is no arm {given["arm"]}{_guess(str(given["arm"]), arms)} (arms are '
+                f'there is no arm {given["arm"]}{f"; {near}" if near else ""} (arms are '
                 f'{", ".join(arms)})'
             )
         given['options'] = IdentifyOptions(
@@ -300,7 +280,7 @@ def _options(content: Any, folder: Path) -> dict[str, Any]:
     if content is None:
         return {}
     known = {one.name for one in options_of(IdentifyOptions)}
-    check_known_keys(to_mapping(content, 'options'), 'options', set(), known)
+    check_keys(to_mapping(content, 'options'), 'options', set(), known)
     given = {name: value for name, value in content.items() if value is not None}
     if isinstance(given.get('recipe'), str):
         given['recipe'] = str(folder / given['recipe'])
@@ -327,9 +307,9 @@ def _check_name(name: Any) -> str:
     return name
 
 
-def _check_kind(value: Any, kind: type, name: str, words: str) -> None:
-    if value is not None and not isinstance(value, kind):
-        raise DescriptionError(f'{name} is {value!r:.60}, it must be {words}')
+def _check_text(value: Any, name: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise DescriptionError(f'{name} is {value!r:.60}, it must be a text')
 
 
 def _numbers(values: Any, name: str, length: int | None) -> tuple[float, ...]:

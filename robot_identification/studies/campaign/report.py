@@ -16,7 +16,7 @@ from robot_identification.report import (
     render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.campaign.campaign_file import Campaign
-from robot_identification.studies.campaign.friction_trend import (
+from robot_identification.studies.campaign.trend import (
     COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
 )
 from robot_identification.studies.campaign.runs import DONE

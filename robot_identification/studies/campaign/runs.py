@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from robot_identification import __version__
-from robot_identification.arrays import FloatArray
 from robot_identification.errors import (
     BagError, DescriptionError, IdentificationError, NotIdentifiableError, UsageError,
 )
@@ -32,8 +31,8 @@ from robot_identification.model import IdentifiedModel, load_model, RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.recording import read_recording
 from robot_identification.report import coefficients, json_text, RESULT_FILES, save_identification
-from robot_identification.studies.campaign.campaign_file import Arm, Campaign, naming_place, Run
-from robot_identification.studies.campaign.friction_trend import friction_summary
+from robot_identification.studies.campaign.campaign_file import Arm, Run
+from robot_identification.studies.campaign.trend import friction_summary
 
 SCHEMA_VERSION = 1  # of the file
 STATE_FILE = 'run.json'
@@ -41,8 +40,6 @@ MODEL_FILE = 'identified_model.yaml'
 DONE, FAILED = 'done', 'failed'
 # Stamps before that are not of a clock that was set.
 FIRST_DATE = datetime(2000, 1, 1, tzinfo=timezone.utc)
-# Exit code of a run that ended by an unexpected error.
-UNEXPECTED = 1
 
 
 @dataclass(frozen=True)
@@ -108,8 +105,8 @@ def explain_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     return ', '.join(changed)
 
 
-def do_run(job: RunJob) -> str:
-    """Do a run, write its folder, also after an error, and return its name."""
+def do_run(job: RunJob) -> None:
+    """Do a run and write its folder, also after an error."""
     folder = Path(job.folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STATE_FILE).unlink(missing_ok=True)
@@ -119,15 +116,14 @@ def do_run(job: RunJob) -> str:
         write_failure(job, str(error), error.exit_code)
     # An unexpected error of one run must not end the others.
     except Exception as error:
-        write_failure(job, f'unexpected {type(error).__name__}: {error}', UNEXPECTED)
-    return job.name
+        write_failure(job, f'unexpected {type(error).__name__}: {error}')
 
 
-def write_failure(job: RunJob, message: str, exit_code: int) -> None:
+def write_failure(job: RunJob, message: str, exit_code: int = 1) -> None:
     """
     Write the state of a run that failed; results of an earlier one are removed.
 
-    The exit code is the one that `identify` would have had.
+    The exit code is the one that `identify` would have had, 1 after an unexpected error.
     """
     folder = Path(job.folder)
     for name in RESULT_FILES:
@@ -231,21 +227,19 @@ def _write_state(folder: Path, state: Mapping[str, Any]) -> None:
 
 
 def _with_temperature(found: Identification, run: Run) -> tuple[Identification, str]:
-    """Return an identification with its temperatures, as far as known."""
+    """Return an identification with its temperatures, as far as known, and their source."""
     model = found.model
-    if model.temperature is not None and np.all(np.isfinite(model.temperature)):
+    known = np.full(model.robot.n, np.nan) if model.temperature is None else model.temperature
+    if np.all(np.isfinite(known)):
         return found, 'bag'
     if run.temperature is None:
         return found, 'unknown'
-    given = run.temperature * model.robot.n if len(run.temperature) == 1 else run.temperature
-    if len(given) != model.robot.n:
+    if len(run.temperature) not in (1, model.robot.n):
         raise DescriptionError(
-            f'temperature of run {run.name} has {len(given)} numbers, the arm has '
+            f'temperature of run {run.name} has {len(run.temperature)} numbers, the arm has '
             f'{model.robot.n} joints: give one, or one for each'
         )
-    stated: FloatArray = np.array(given)
-    if model.temperature is not None:
-        stated = np.where(np.isfinite(model.temperature), model.temperature, stated)
+    stated = np.where(np.isfinite(known), known, run.temperature)
     return replace(found, model=replace(model, temperature=stated)), 'campaign file'
 
 
@@ -265,8 +259,7 @@ def _find_date(run: Run, robot: RobotModel) -> tuple[str | None, str]:
 
 
 def _quality(found: Identification) -> dict[str, Any]:
-    errors = found.cross_validation
-    scores = [score for bag in errors for score in bag.nrmse if np.isfinite(score)]
+    scores = [score for bag in found.cross_validation for score in bag.nrmse if np.isfinite(score)]
     return {
         'nrmse_mean': float(np.mean(scores)) if scores else None,
         'base_parameters': found.model.reduction.rank,
@@ -289,12 +282,3 @@ def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, A
         }
         for j, name in enumerate(model.robot.joint_names)
     ]
-
-
-def load_robots(campaign: Campaign) -> dict[str, RobotModel]:
-    """Return the arms by name; raises `IdentificationError` for one that cannot be used."""
-    robots = {}
-    for arm in campaign.arms:
-        with naming_place(f'{campaign.source}: arm {arm.name}'):
-            robots[arm.name] = arm.load()
-    return robots

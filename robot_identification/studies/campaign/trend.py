@@ -26,14 +26,22 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.model import IdentifiedModel, unit_of_joint
+from robot_identification.errors import DataError
+from robot_identification.model import (
+    IdentifiedModel, load_joint_drives, load_model, unit_of_joint,
+)
+from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.comparison import (
-    common_range, CONFIDENCE, holm, sliding_friction, sliding_torque_map, two_sided,
+    common_range, compare_joints_of_size, CONFIDENCE, holm, JointsOfSize, sliding_friction,
+    sliding_torque_map, two_sided,
 )
 from robot_identification.studies.temperature import fit_line, line_at, LineFit
 import scipy
@@ -184,6 +192,68 @@ class FleetFriction:
     alarms: tuple[FrictionAlarm, ...]  # the most certain one of each joint and kind
     tests: int  # number of tests
     false_alarm_rate: float  # probability of any alarm where friction depends on temperature alone
+
+
+State = Mapping[str, Any]  # of a run, docs/formats/campaign.md
+
+
+def judge_health(campaign: Campaign, states: Sequence[State]) -> FleetFriction:
+    """Return trends and alarms of the friction of the arms, from the states of the runs."""
+    return judge_fleet(
+        [
+            history
+            for arm in campaign.arms
+            for history in _histories(arm.name, campaign.speeds, _of_arm(arm.name, states))
+        ],
+        campaign.false_alarm_rate,
+    )
+
+
+def _histories(
+    arm: str, speeds: Sequence[float], states: Sequence[State]
+) -> list[FrictionHistory]:
+    """Return the histories of an arm, of the runs whose torques are in the latest one's unit."""
+    rows = [
+        (state, joint) for state in states for joint in state['joints']
+        if state['relative_scale'] == states[-1]['relative_scale']
+    ]
+    found = []
+    for name in dict.fromkeys(joint['joint'] for _, joint in rows):
+        of_joint = [(state, joint) for state, joint in rows if joint['joint'] == name]
+        years = np.array([years_of(state['date']) for state, _ in of_joint])
+
+        def values(key: str, own: Sequence[tuple[State, State]] = of_joint) -> FloatArray:
+            return np.array([joint[key] for _, joint in own], dtype=float)
+
+        torque, errors = values('torque'), values('torque_error')
+        figures = [
+            (TORQUE, speed, torque[:, k], errors[:, k]) for k, speed in enumerate(speeds)
+        ] + [
+            (plain, np.nan, values(plain), values(f'{plain}_error'))
+            for plain in (COULOMB, VISCOUS)
+        ]
+        found += [
+            FrictionHistory(
+                arm, name, quantity, speed, tuple(str(state['name']) for state, _ in of_joint),
+                years, values('temperature'), figure, error,
+                of_joint[-1][1].get('position_unit', 'rad'),
+            )
+            for quantity, speed, figure, error in figures
+        ]
+    return found
+
+
+def years_of(date: str | None) -> float:
+    """Return a date of a state in years since 1970; NaN where it is not known."""
+    if date is None:
+        return float('nan')
+    return datetime.fromisoformat(date).timestamp() / (86400.0 * DAYS_PER_YEAR)
+
+
+def _of_arm(arm: str, states: Sequence[State]) -> list[State]:
+    """Return the runs of an arm that have a model, the earliest first, unknown dates before."""
+    done = [state for state in states if state['arm'] == arm and state['files']]
+    return sorted(done, key=lambda state: np.nan_to_num(years_of(state['date']), nan=-np.inf))
 
 
 def judge_fleet(
@@ -371,3 +441,31 @@ def _distinguishable(columns: FloatArray) -> bool:
         return False
     smallest = np.linalg.svd(columns / lengths, compute_uv=False)[-1]
     return bool(smallest > NEARLY_ONE)
+
+
+def compare_sizes(
+    campaign: Campaign, states: Sequence[State], folder: Path
+) -> tuple[tuple[JointsOfSize, ...], str]:
+    """
+    Compare joints of one size by the latest run of each arm in the folder of a campaign.
+
+    The first value holds the sizes that two joints or more have; the second says why there are
+    none.
+    """
+    models, drives, ratios = [], [], []
+    for arm in campaign.arms:
+        done = [state for state in _of_arm(arm.name, states) if not state['relative_scale']]
+        if not done or arm.robot is None:
+            continue
+        model = load_model(folder / 'runs' / done[-1]['name'] / 'identified_model.yaml')
+        models.append(model)
+        drives.append(load_joint_drives(arm.robot))
+        ratios.append(model.robot.drives.gear_ratio)
+    if not models:
+        return (), ''
+    try:
+        found = compare_joints_of_size(models, drives, ratios)
+    except DataError as error:
+        # Of one arm it is not expected.
+        return (), f'joints of one size are not compared: {error}' if len(models) > 1 else ''
+    return tuple(size for size in found if len(size.joints) > 1), ''
