@@ -14,8 +14,8 @@ import numpy as np
 from robot_identification.files import dump_yaml
 from robot_identification.report.formatting import json_text
 from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
-from robot_identification.studies.campaign.trend import judge_health
 from robot_identification.studies.campaign.report import CampaignOutcome
+from robot_identification.studies.campaign.trend import judge_health
 
 FIRST = datetime(2025, 1, 1, tzinfo=timezone.utc)
 # Seconds of the clock at which the first bag begins; the others are a month later each.

@@ -29,8 +29,8 @@ from robot_identification.simulation.mujoco_robot import true_inertial_parameter
 from robot_identification.studies.friction_map.estimate import (
     HARMONIC, map_friction, MapRun, MODEL, UNKNOWN,
 )
-from robot_identification.studies.friction_map.options import payload_mass
 from robot_identification.studies.friction_map.plan import SegmentPlan
+from robot_identification.studies.friction_map.study import payload_mass
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

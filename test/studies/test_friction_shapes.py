@@ -12,31 +12,27 @@ from functools import lru_cache
 from long_tests import some_by_day
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import FRICTION_LAWS, JointMotion, parse_friction
-from robot_identification.studies.friction_map.shapes import (
-    eliminate_bodies, fit_shapes, search_range, standard_errors,
+from robot_identification.studies.friction_map.curves import (
+    fit_shapes, search_range, standard_errors,
 )
 from scipy.optimize import least_squares
 
 PERIOD = 0.01
 NOISE = 0.2
-BODIES = np.array([4.0, -3.0, 0.8, 1.5, 0.6])
 
 
 @lru_cache
 def scene(seed=3, samples=2500):
-    """Return a lively motion of one joint, and columns of bodies in its rows."""
+    """Return a lively motion of one joint."""
     rng = np.random.default_rng(seed)
     t = PERIOD * np.arange(samples)
     size, phase = 0.5 * rng.normal(size=5), rng.uniform(0.0, 2.0 * np.pi, 5)
-    angle = np.outer(t, [0.5, 0.9, 1.4, 2.1, 3.0]) + phase
     w = np.array([0.5, 0.9, 1.4, 2.1, 3.0])
+    angle = np.outer(t, w) + phase
     q, dq = np.sin(angle) @ size, np.cos(angle) @ (size * w)
-    ddq = -np.sin(angle) @ (size * w**2)
     load = 20.0 * np.cos(0.7 * q + 0.3 * t)
-    bodies = np.column_stack([np.cos(q), np.sin(q), ddq, np.cos(2.0 * q), dq * np.sin(q)])
-    return JointMotion(q, dq, load, 25.0 + 15.0 * t / t[-1]), bodies
+    return JointMotion(q, dq, load, 25.0 + 15.0 * t / t[-1])
 
 
 def stribeck(motion, fk, fs, fv, f0, velocity, exponent, width):
@@ -77,14 +73,15 @@ TRUTHS = {
 
 
 def measured(torque, noise=NOISE, seed=0, **options):
-    """Return motion, columns of bodies, and the torque of friction and bodies with white noise."""
-    motion, bodies = scene(**options)
-    tau = bodies @ BODIES + torque(motion)
-    return motion, bodies, tau + noise * np.random.default_rng(seed).normal(size=tau.size)
+    """Return motion, and the torque of friction with white noise."""
+    motion = scene(**options)
+    tau = torque(motion)
+    return motion, tau + noise * np.random.default_rng(seed).normal(size=tau.size)
 
 
-def problem_of(torque, *more, **options):
-    return eliminate_bodies(*measured(torque, *more, **options))
+def fit_all(motion, tau, laws):
+    """Search all constants of the laws, from the values that they have by default."""
+    return fit_shapes(motion, tau, laws, {(law.name, name) for law in laws for name in law.shape})
 
 
 def torque_of_truth(name):
@@ -92,33 +89,29 @@ def torque_of_truth(name):
     return lambda motion: truth(motion, *coefficients, *constants)
 
 
-def problem_of_truth(name, **options):
-    return problem_of(torque_of_truth(name), **options)
-
-
 @pytest.mark.parametrize('name', TRUTHS)
 def test_without_noise_they_are_exact(name):
     """To 1e-3: the search stops when squares change by less than a billionth of the torque's."""
     laws, _, coefficients, constants = TRUTHS[name]
-    fit = fit_shapes(problem_of_truth(name, noise=0.0), parse_friction(laws))
+    fit = fit_all(*measured(torque_of_truth(name), noise=0.0), parse_friction(laws))
     np.testing.assert_allclose([c.value for c in fit.constants], constants, rtol=1e-3)
     np.testing.assert_allclose(fit.coefficients, coefficients, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.parametrize('name', TRUTHS)
 def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
-    """Bodies, coefficients and constants together, by scipy with its own Jacobian."""
+    """Coefficients and constants together, by scipy with its own Jacobian."""
     # The same squares to 1e-6, and the same constants to 1 % of their errors and 1e-3. All of them
     # are told, none is at a bound, each is within four standard errors of the truth; errors below
     # a quarter of the constant say that the test can fail.
     laws, truth, coefficients, constants = TRUTHS[name]
-    motion, bodies, tau = measured(torque_of_truth(name))
-    fit = fit_shapes(eliminate_bodies(motion, bodies, tau), parse_friction(laws))
+    motion, tau = measured(torque_of_truth(name))
+    fit = fit_all(motion, tau, parse_friction(laws))
 
     def residual(unknowns):
-        return tau - bodies @ unknowns[:5] - truth(motion, *unknowns[5:])
+        return tau - truth(motion, *unknowns)
 
-    start = np.concatenate([BODIES, coefficients, constants])
+    start = np.concatenate([coefficients, constants])
     whole = least_squares(residual, start, x_scale=np.abs(start), xtol=1e-12, ftol=1e-12)
     squares = len(tau) * fit.deviation**2
     assert squares == pytest.approx(2.0 * whole.cost, rel=1e-6)
@@ -137,16 +130,15 @@ def test_errors_are_the_scatter_over_repetitions(memory):
     """Of white noise, and of noise with a memory of 20 samples."""
     # That noise counts for more than it seems. Forty repetitions know a standard deviation to 11
     # %; stated errors within half and twice.
-    motion, bodies = scene()
+    motion = scene()
     clean = power(motion, 3.0, 4.0, 0.3, 0.03, 0.6)
     rng, found, stated = np.random.default_rng(5), [], []
     for _ in range(40):
         noise = rng.normal(size=clean.size)
         for k in range(1, len(noise)):
             noise[k] = memory * noise[k - 1] + np.sqrt(1.0 - memory**2) * noise[k]
-        fit = fit_shapes(
-            eliminate_bodies(motion, bodies, clean + NOISE * noise),
-            parse_friction('coulomb,power_viscous,offset'),
+        fit = fit_all(
+            motion, clean + NOISE * noise, parse_friction('coulomb,power_viscous,offset')
         )
         found.append([one.value for one in fit.constants])
         stated.append([one.standard_error for one in fit.constants])
@@ -156,49 +148,35 @@ def test_errors_are_the_scatter_over_repetitions(memory):
 
 def test_friction_never_drives():
     """Coefficients that take energy are not negative; an offset may be."""
-    problem = problem_of(lambda motion: 2.0 * np.tanh(motion.dq / 0.03) - 1.0 * motion.dq - 0.5)
-    fit = fit_shapes(problem, parse_friction('coulomb,viscous,offset'))
+    fit = fit_all(
+        *measured(lambda motion: 2.0 * np.tanh(motion.dq / 0.03) - 1.0 * motion.dq - 0.5),
+        parse_friction('coulomb,viscous,offset'),
+    )
     fc, fv, f0 = fit.coefficients
     assert fc > 0.0 and fv == 0.0 and f0 == pytest.approx(-0.5, abs=0.1)
 
 
-def test_constants_that_nothing_depends_on_are_left_alone():
-    """A passage through rest far below every speed that was measured."""
-    motion, bodies = scene()
-    fast = np.abs(motion.dq) > 0.2
-    kept = JointMotion(*(getattr(motion, name)[fast] for name in (
-        'q', 'dq', 'tau_rigid', 'temperature'
-    )))
-    rng = np.random.default_rng(0)
-    tau = bodies[fast] @ BODIES + 3.0 * np.sign(kept.dq) + NOISE * rng.normal(size=fast.sum())
-    fit = fit_shapes(eliminate_bodies(kept, bodies[fast], tau), parse_friction('coulomb,offset'))
-    constant, = fit.constants
-    assert not constant.determined and not constant.at_bound
-    assert constant.value == FRICTION_LAWS['coulomb']().width
-    assert np.isnan(constant.standard_error)
+def test_constants_that_are_not_searched_are_kept():
+    """Only the named ones move."""
+    laws = parse_friction('stribeck,viscous,offset')
+    fit = fit_shapes(*measured(torque_of_truth('stribeck')), laws, {('stribeck', 'velocity')})
+    found = {one.name: one for one in fit.constants}
+    assert found.pop('velocity').determined
+    for name, one in found.items():
+        assert not one.determined and not one.at_bound and np.isnan(one.standard_error)
+        assert one.value == getattr(laws[0], name)
 
 
 def test_a_constant_at_the_end_of_its_range_says_so():
     """A truth beyond it: friction in proportion to velocity is no power below one."""
-    fit = fit_shapes(
-        problem_of(lambda motion: 3.0 * np.tanh(motion.dq / 0.03) + 4.0 * motion.dq),
+    fit = fit_all(
+        *measured(lambda motion: 3.0 * np.tanh(motion.dq / 0.03) + 4.0 * motion.dq),
         parse_friction('coulomb,power_viscous'),
     )
     width, exponent = fit.constants
     assert not width.at_bound and width.standard_error > 0.0
     assert exponent.at_bound and exponent.determined and np.isnan(exponent.standard_error)
     assert exponent.value == pytest.approx(0.95, abs=2e-3)
-
-
-def test_a_search_can_go_on_from_another():
-    """From the constants of all rows those of a part are found, with fewer evaluations."""
-    laws = parse_friction('stribeck,viscous,offset')
-    whole = fit_shapes(problem_of_truth('stribeck'), laws)
-    part = problem_of_truth('stribeck', seed=1, samples=1500)
-    warm, cold = fit_shapes(part, whole.laws, whole), fit_shapes(part, laws)
-    assert warm.evaluations < cold.evaluations
-    for one, other in zip(warm.constants, cold.constants, strict=True):
-        assert one.value == pytest.approx(other.value, abs=0.02 * other.standard_error)
 
 
 @pytest.mark.parametrize('name', [n for n, law in FRICTION_LAWS.items() if law.shape])
@@ -210,32 +188,9 @@ def test_every_law_can_be_searched(name):
         assert low < high
         for value in (low, high):
             assert getattr(type(law)(**{field: value}), field) == value
-    fit = fit_shapes(problem_of(lambda motion: 2.0 * np.tanh(motion.dq / 0.05)), (law,))
+    fit = fit_all(*measured(lambda motion: 2.0 * np.tanh(motion.dq / 0.05)), (law,))
     assert len(fit.coefficients) == len(law.symbols)
     assert np.all(np.isfinite(fit.coefficients))
-
-
-def test_laws_with_a_memory_are_refused():
-    with pytest.raises(UsageError, match=r'friction law dictionary, which has a memory'):
-        fit_shapes(problem_of_truth('power'), parse_friction('dictionary,offset'))
-
-
-def test_no_law_at_all():
-    """What bodies leave is then the residual."""
-    fit = fit_shapes(problem_of(lambda motion: 0.0 * motion.dq), ())
-    assert fit.laws == () and fit.constants == () and fit.coefficients.size == 0
-    assert fit.deviation == pytest.approx(NOISE, rel=0.05)
-
-
-def test_bodies_that_these_rows_do_not_tell_apart_do_no_harm():
-    """A column twice, and one of nothing: the friction is the same."""
-    motion, bodies, tau = measured(torque_of_truth('power'), noise=0.0)
-    more = np.column_stack([bodies, bodies[:, 0], np.zeros(len(tau))])
-    laws = parse_friction('coulomb,power_viscous,offset')
-    one, other = (
-        fit_shapes(eliminate_bodies(motion, columns, tau), laws) for columns in (bodies, more)
-    )
-    np.testing.assert_allclose(one.coefficients, other.coefficients, rtol=1e-6)
 
 
 def test_errors_without_information_have_no_limit():

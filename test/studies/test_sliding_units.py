@@ -11,9 +11,9 @@ import pytest
 from report import report_cases
 from robot_identification.errors import UsageError
 from robot_identification.model import make_robot_model, parse_urdf
-from robot_identification.studies.campaign.trend import FrictionAlarm, FrictionTrend
 from robot_identification.studies.campaign.report import _draw, _figure_name, trend_rows
 from robot_identification.studies.campaign.study import friction_rows
+from robot_identification.studies.campaign.trend import FrictionAlarm, FrictionTrend
 from robot_identification.studies.comparison.torque_change import TorqueChange
 from robot_identification.studies.drive_gains.estimate import (
     compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,

@@ -16,10 +16,10 @@ from robot_identification.report import (
     render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.campaign.campaign_file import Campaign
+from robot_identification.studies.campaign.runs import DONE
 from robot_identification.studies.campaign.trend import (
     COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
 )
-from robot_identification.studies.campaign.runs import DONE
 from robot_identification.studies.comparison import (
     CONFIDENCE, joints_of_size_content, JointsOfSize,
 )

@@ -4,9 +4,21 @@
 """
 Curves of friction over speed, chosen by what they say of speeds that they were not fitted to.
 
-The laws are those of the model, their shape constants are found by variable projection
-(`shapes`). Each speed counts the same: what a law leaves is mostly what it cannot bend to, not
-noise. Among the curves that predict speeds left out about equally well, the simplest is taken.
+The laws are those of the model. Torque is linear in their coefficients and nonlinear in a few
+shape constants, which are found by variable projection [1]_: an outer search moves the constants;
+inside, the coefficients are solved for exactly, those that take energy not negative. The Jacobian
+of the search is that of Kaufman [2]_: exact in the gradient.
+
+Each speed counts the same: what a law leaves is mostly what it cannot bend to, not noise. Among
+the curves that predict speeds left out about equally well, the simplest is taken.
+
+References
+----------
+.. [1] G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+   squares problems whose variables separate", SIAM J. Numerical Analysis 10(2), 1973.
+.. [2] L. Kaufman, "A variable projection method for solving separable nonlinear least squares
+   problems", BIT 15, 1975.
+
 """
 
 from __future__ import annotations
@@ -16,18 +28,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
+from robot_identification.estimation import choose_lag, moving_sums, solve_bounded
 from robot_identification.model import (
     CoulombFriction, FRICTION_LAWS, FrictionLaw, FrictionOffset, JointMotion, LoadFriction,
     PowerViscousFriction, StribeckFriction, TemperatureViscousFriction, unit_of_joint,
     ViscousFriction,
 )
-from robot_identification.studies.friction_map.shapes import (
-    eliminate_bodies, fit_shapes, LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE, law_columns,
-    SeparableFit, ShapeConstant, SMALLEST_SINGULAR, standard_errors,
-)
 from robot_identification.studies.temperature import LEAST_RANGE
+import scipy
 
 # Laws of a curve, the simplest first, and the speeds that are needed to tell it.
 CURVES: Mapping[str, tuple[tuple[FrictionLaw, ...], int]] = {
@@ -50,6 +60,20 @@ TIE = 0.05
 WIDTH_SHARE = 0.2
 # Loads tell their part of friction if they differ by this share of friction; chosen.
 LEAST_LOAD_SHARE = 0.5
+# No measured velocity is better than this [rad/s].
+SLOWEST = 1.0e-3
+# A joint that is slower than this has no room for a search [rad/s].
+FASTEST_AT_LEAST = 10.0 * SLOWEST
+# The data determine a constant whose error is below a factor of e, or this share of its range.
+LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE = 1.0, 1.0 / 3.0
+# This close to the end of its range, in the search's coordinates, a constant is at a bound.
+AT_BOUND = 1.0e-3
+# Evaluations of one search: from a good start some ten are needed.
+MOST_EVALUATIONS = 60
+# Of the search: squares, and coordinates, of which a millionth is far below any error.
+COST_TOLERANCE, STEP_TOLERANCE = 1.0e-9, 1.0e-6
+# Smaller singular values are rounding: what they would tell has an error without limit.
+SMALLEST_SINGULAR = 1.0e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +109,30 @@ class CurvePoints:
         number = np.zeros(len(self))
         number[order] = np.concatenate([[0.0], np.cumsum(jumps)])
         return number
+
+
+@dataclass(frozen=True)
+class ShapeConstant:
+    """A shape constant, and what the data say of it."""
+
+    # Name of the law, and of its field.
+    law: str
+    name: str
+    value: float  # its value, in the law's unit
+    # For residuals that are correlated in time; NaN at a bound, and where it was not searched.
+    standard_error: float
+    determined: bool  # whether it was searched; if not, it is the one that was given
+    at_bound: bool  # whether it is at an end of the range that is searched
+
+
+@dataclass(frozen=True, eq=False)
+class SeparableFit:
+    """Friction of one joint with the constants found."""
+
+    laws: tuple[FrictionLaw, ...]  # with the constants found
+    coefficients: FloatArray  # (k,): of all laws in order
+    constants: tuple[ShapeConstant, ...]  # all shape constants of the laws
+    deviation: float  # root mean square of the residual [N m]
 
 
 @dataclass(frozen=True)
@@ -210,18 +258,17 @@ def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
     further one is searched with them if it is known then, and if it makes the fit better: searched
     all at once, a few speeds tell none of them.
     """
-    problem = eliminate_bodies(points.motion(), np.zeros((len(points), 0)), points.friction)
     fastest = float(np.abs(points.speed).max())
     searched = {(law.name, name) for law in laws for name in law.searched_first}
     best = min(
         (
-            fit_shapes(problem, start, _start(start, searched))
+            fit_shapes(points.motion(), points.friction, start, searched)
             for start in product(*(_starts(law) for law in laws))
         ),
         key=lambda fit: fit.deviation,
     )
     for more in [(law.name, name) for law in laws for name in law.searched_next]:
-        wider = fit_shapes(problem, best.laws, _start(best.laws, searched | {more}))
+        wider = fit_shapes(points.motion(), points.friction, best.laws, searched | {more})
         determined = all(_is_determined(one, fastest) for one in wider.constants if one.determined)
         if determined and wider.deviation < BETTER * best.deviation:
             best, searched = wider, searched | {more}
@@ -234,17 +281,6 @@ def _starts(law: FrictionLaw) -> tuple[FrictionLaw, ...]:
         replace(law, **{name: getattr(other, name) for name in law.searched_first})
         for other in law.alternatives()
     ) if law.searched_first else (law,)
-
-
-def _start(laws: Sequence[FrictionLaw], searched: Set[tuple[str, str]]) -> SeparableFit:
-    """Return what makes `fit_shapes` search some constants, and those only."""
-    return SeparableFit(tuple(laws), np.zeros(0), tuple(
-        ShapeConstant(
-            law.name, name, float(getattr(law, name)), float('nan'),
-            (law.name, name) in searched, False,
-        )
-        for law in laws for name in law.shape
-    ), float('nan'), 0)
 
 
 def _is_determined(constant: ShapeConstant, fastest: float) -> bool:
@@ -265,8 +301,8 @@ def _left_out(points: CurvePoints, levels: FloatArray, whole: SeparableFit) -> F
         if not out.any() or out.all():
             continue
         kept = points.part(~out)
-        problem = eliminate_bodies(kept.motion(), np.zeros((len(kept), 0)), kept.friction)
-        fit = fit_shapes(problem, whole.laws, whole)
+        searched = {(one.law, one.name) for one in whole.constants if one.determined}
+        fit = fit_shapes(kept.motion(), kept.friction, whole.laws, searched)
         predicted = law_columns(fit.laws, points.part(out).motion()) @ fit.coefficients
         squares[out] = (points.friction[out] - predicted) ** 2
     return squares
@@ -363,3 +399,181 @@ def _carried_errors(jacobian: FloatArray, errors: FloatArray) -> FloatArray:
         length, np.finfo(float).tiny
     )
     return carried
+
+
+def fit_shapes(
+    motion: JointMotion, tau: FloatArray, laws: Sequence[FrictionLaw],
+    searched: Set[tuple[str, str]],
+) -> SeparableFit:
+    """
+    Return the friction of one joint by least squares, some shape constants being searched.
+
+    The friction torque `tau` (N,) [N m] belongs to N samples of a motion. `searched` names law
+    and constant; the search begins at those of the laws, and the others are kept. The laws have no
+    memory.
+    """
+    search = _Search(motion, tau, laws, searched)
+    if search.places:
+        search.move(scipy.optimize.least_squares(
+            search.residual, search.start, search.jacobian, search.limits.T, method='trf',
+            ftol=COST_TOLERANCE, xtol=STEP_TOLERANCE, gtol=COST_TOLERANCE,
+            max_nfev=MOST_EVALUATIONS,
+        ).x)
+    return search.describe()
+
+
+class _Search:
+    """
+    The outer problem: residuals of one joint as a function of some shape constants.
+
+    Coordinates are logarithms of velocities, and exponents as they are.
+    """
+
+    def __init__(
+        self, motion: JointMotion, tau: FloatArray, laws: Sequence[FrictionLaw],
+        searched: Set[tuple[str, str]],
+    ) -> None:
+        self._motion, self._tau = motion, tau
+        self._signed = np.array(
+            [symbol in law.signed for law in laws for symbol in law.symbols], dtype=bool
+        )
+        self._size = float(np.linalg.norm(tau)) or 1.0
+        # Number of the law, and name of the constant.
+        self.places = [
+            (number, name) for number, law in enumerate(laws) for name in law.shape
+            if (law.name, name) in searched
+        ]
+        self._is_log = np.array(
+            [name not in laws[number].ranges for number, name in self.places], dtype=bool
+        )
+        fastest = float(np.abs(motion.dq).max(initial=0.0))
+        self._ranges = np.array([
+            search_range(laws[number], name, fastest) for number, name in self.places
+        ]).reshape(-1, 2)
+        self.limits = np.where(self._is_log[:, None], np.log(self._ranges), self._ranges)
+        values = np.array([getattr(laws[number], name) for number, name in self.places])
+        low, high = self.limits.T
+        margin = 1e-6 * (high - low)
+        self.start = np.clip(
+            np.where(self._is_log, np.log(values), values), low + margin, high - margin
+        )
+        self._laws = tuple(laws)
+        self._solve()
+
+    def move(self, x: FloatArray) -> None:
+        """Take the laws at a point of the search, and solve for their coefficients."""
+        changes: list[dict[str, float]] = [{} for _ in self._laws]
+        values = np.clip(np.where(self._is_log, np.exp(x), x), *self._ranges.T)
+        for (number, name), value in zip(self.places, values.tolist(), strict=True):
+            changes[number][name] = value
+        laws = tuple(
+            replace(law, **change) for law, change in zip(self._laws, changes, strict=True)
+        )
+        # The Jacobian is asked for where the residual was before.
+        if laws != self._laws:
+            self._laws = laws
+            self._solve()
+
+    def residual(self, x: FloatArray) -> FloatArray:
+        """Return measured less fitted torque, over its size, shape (N,)."""
+        self.move(x)
+        return self._left / self._size
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Return Kaufman's derivative of `residual`, shape (N, p)."""
+        self.move(x)
+        columns, first = [], 0
+        for number, law in enumerate(self._laws):
+            own = self._coefficients[first:first + len(law.symbols)]
+            first += len(law.symbols)
+            slopes = law.shape_jacobian(self._motion, own, law.initial_state())
+            columns += [
+                slopes[:, law.shape.index(name)] * (getattr(law, name) if is_log else 1.0)
+                for (at, name), is_log in zip(self.places, self._is_log, strict=True)
+                if at == number
+            ]
+        slope = np.column_stack(columns)
+        return -(slope - self._basis @ (self._basis.T @ slope)) / self._size
+
+    def describe(self) -> SeparableFit:
+        """Return laws, coefficients and constants of the point that is reached."""
+        at_bound, errors = {}, {}
+        if self.places:
+            values = np.array([getattr(self._laws[number], name) for number, name in self.places])
+            x = np.where(self._is_log, np.log(values), values)
+            low, high = self.limits.T
+            near: BoolArray = np.minimum(x - low, high - x) < AT_BOUND * (high - low)
+            found = np.full(len(x), np.nan)
+            found[~near] = standard_errors(
+                self.jacobian(x)[:, ~near], self._left / self._size, self._basis.shape[1]
+            )
+            found *= np.where(self._is_log, values, 1.0)
+            at_bound = dict(zip(self.places, near.tolist(), strict=True))
+            errors = dict(zip(self.places, found.tolist(), strict=True))
+        return SeparableFit(
+            self._laws, self._coefficients,
+            tuple(
+                ShapeConstant(
+                    law.name, name, float(getattr(law, name)),
+                    errors.get((number, name), np.nan), (number, name) in errors,
+                    at_bound.get((number, name), False),
+                )
+                for number, law in enumerate(self._laws) for name in law.shape
+            ),
+            float(np.sqrt(np.mean(self._left**2))),
+        )
+
+    def _solve(self) -> None:
+        """Solve for the coefficients; those that take energy are not negative."""
+        columns = law_columns(self._laws, self._motion)
+        length = np.linalg.norm(columns, axis=0)
+        seen = np.flatnonzero(length > 0.0)
+        self._coefficients = np.zeros(columns.shape[1])
+        if seen.size:
+            triangle = triangle_of(np.column_stack([columns[:, seen] / length[seen], self._tau]))
+            self._coefficients[seen] = solve_bounded(
+                triangle[:, :-1], triangle[:, -1], ~self._signed[seen], np.zeros(seen.size)
+            ) / length[seen]
+        used = self._coefficients != 0.0
+        self._basis = np.linalg.qr(columns[:, used] / length[used])[0]
+        self._left = self._tau - columns @ self._coefficients
+
+
+def search_range(law: FrictionLaw, name: str, fastest: float) -> tuple[float, float]:
+    """Return the range in which a constant is searched; `fastest` [rad/s] is the joint's."""
+    return law.ranges.get(name) or (SLOWEST, max(fastest, FASTEST_AT_LEAST))
+
+
+def law_columns(laws: Sequence[FrictionLaw], motion: JointMotion) -> FloatArray:
+    """Return the columns of laws without memory side by side, shape (N, k)."""
+    return np.hstack([law.columns(motion, law.initial_state())[0] for law in laws])
+
+
+def standard_errors(jacobian: FloatArray, residual: FloatArray, spent: int) -> FloatArray:
+    """
+    Return standard errors (p,) by the delta method, linear unknowns being free.
+
+    The larger of two: of white residuals, and by the scatter of scores over windows of time that
+    are longer than their memory. Infinite where nothing depends on the constant. `jacobian` (N, p)
+    is the derivative of the residual by the constants, linear unknowns eliminated; `residual` (N,)
+    is of consecutive samples; `spent` are the degrees of freedom that linear unknowns took.
+    """
+    N, p = jacobian.shape
+    length = np.linalg.norm(jacobian, axis=0)
+    errors = np.full(p, np.inf)
+    moves = np.flatnonzero(length > 0.0)
+    if not moves.size:
+        return errors
+    left, singular, right = np.linalg.svd(
+        jacobian[:, moves] / length[moves], full_matrices=False
+    )
+    root = right.T / np.maximum(singular, SMALLEST_SINGULAR)
+    freedom = max(N - spent - p, 1)
+    white = np.sum(root**2, axis=1) * float(residual @ residual) / freedom
+    window = choose_lag([residual[:, None]]) + 1
+    # Recordings that follow each other share a window at the seam only.
+    scores = np.vstack([left * residual[:, None], np.zeros((window - 1, len(moves)))])
+    sums = moving_sums(scores, window) @ root.T
+    scatter = np.sum(sums**2, axis=0) / window * N / freedom
+    errors[moves] = np.sqrt(np.maximum(white, scatter)) / length[moves]
+    return errors

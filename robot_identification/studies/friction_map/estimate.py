@@ -32,13 +32,12 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.report import sliding_text
 from robot_identification.studies.friction_map.curves import (
-    choose_curve, CurvePoints, FrictionCurve,
+    choose_curve, CurvePoints, FrictionCurve, standard_errors,
 )
 from robot_identification.studies.friction_map.segments import (
     BinnedWay, BINS, find_segments, group_segments, pair_segments, robust_mean, SETTLING, SHORTEST,
     STILL,
 )
-from robot_identification.studies.friction_map.shapes import standard_errors
 
 # Where gravity is from: an identified model, the recording itself, or not known.
 MODEL, HARMONIC, UNKNOWN = 'model', 'harmonic', 'none'

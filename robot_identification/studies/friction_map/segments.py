@@ -20,7 +20,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.estimation import NORMAL_DEVIATION
 from robot_identification.processing import Dataset
-from robot_identification.studies.friction_map.shapes import standard_errors
+from robot_identification.studies.friction_map.curves import standard_errors
 
 # Poses of the other joints that are nearer than this are one [rad]; chosen: as `still` below.
 SAME_POSE = 0.02
