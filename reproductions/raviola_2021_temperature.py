@@ -24,12 +24,9 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.registry import load_joint_drives
 from robot_identification.studies.comparison.comparison import (
-    compare_models, GroupDifference, ModelComparison,
+    compare_models, GroupDifference, ModelComparison, p_words,
 )
-from robot_identification.studies.comparison.joint_sizes import (
-    compare_joints_of_size, JointsOfSize,
-)
-from robot_identification.studies.comparison.significance import p_words
+from robot_identification.studies.comparison.sliding import compare_joints_of_size, JointsOfSize
 from robot_identification.studies.comparison.torque_change import share_of_limit
 from robot_identification.studies.temperature.trend import study_temperature, TemperatureStudy
 

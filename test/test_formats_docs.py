@@ -48,10 +48,10 @@ from robot_identification.report.formatting import json_text
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
 from robot_identification.studies.comparison.comparison import compare_models
-from robot_identification.studies.comparison.joint_sizes import compare_joints_of_size
 from robot_identification.studies.comparison.report import (
     ComparedPair, CompareResult, comparison_file_content,
 )
+from robot_identification.studies.comparison.sliding import compare_joints_of_size
 from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
 from robot_identification.studies.rollout import RolloutOptions, run_rollout, with_rollouts
 from robot_identification.studies.temperature.report import temperature_content

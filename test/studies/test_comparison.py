@@ -21,12 +21,10 @@ from robot_identification.model.registry import load_joint_drives, load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import (
-    compare_models, comparison_content, group_test,
+    compare_models, comparison_content, group_test, holm,
 )
-from robot_identification.studies.comparison.joint_sizes import compare_joints_of_size
-from robot_identification.studies.comparison.significance import holm
 from robot_identification.studies.comparison.sliding import (
-    common_range, motor_friction, sliding_friction,
+    common_range, compare_joints_of_size, motor_friction, sliding_friction,
 )
 from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
 from scipy import stats

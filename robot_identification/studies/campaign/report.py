@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from robot_identification.studies.campaign.trend import (
     COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
 )
 from robot_identification.studies.comparison import (
-    CONFIDENCE, joints_of_size_content, JointsOfSize,
+    CONFIDENCE, JointsOfSize,
 )
 from robot_identification.studies.temperature import line_at
 
@@ -139,7 +139,7 @@ def campaign_content(outcome: CampaignOutcome) -> dict[str, Any]:
             for state in outcome.states
         ],
         'health': health_content(outcome.health),
-        'joint_sizes': joints_of_size_content(outcome.sizes),
+        'joint_sizes': [asdict(size) for size in outcome.sizes],
         'notes': outcome.notes,
     }
 

@@ -93,10 +93,13 @@ def common_parameters(first: IdentifiedModel, second: IdentifiedModel) -> Common
     friction in steady sliding stand for them (`sliding_map`). Raises `DataError` if they have
     nothing in common.
     """
-    same_laws = set(first.parameters.friction) == set(second.parameters.friction)
-    found = _shared_columns(first, second, with_friction=same_laws)
-    if not same_laws:
-        found = found + _shared_sliding(first, second) + _shared_offsets(first, second)
+    if set(first.parameters.friction) == set(second.parameters.friction):
+        found = _shared_columns(first, second)
+    else:
+        found = (
+            _shared_columns(first, second, BODIES) + _shared_sliding(first, second)
+            + _shared_columns(first, second, (FrictionOffset.name,))
+        )
     if not found.names:
         raise DataError(
             f'models of {first.robot.name} and {second.robot.name} have no parameter in common: '
@@ -106,12 +109,12 @@ def common_parameters(first: IdentifiedModel, second: IdentifiedModel) -> Common
 
 
 def _shared_columns(
-    first: IdentifiedModel, second: IdentifiedModel, *, with_friction: bool
+    first: IdentifiedModel, second: IdentifiedModel, groups: tuple[str, ...] = ()
 ) -> CommonParameters:
-    """Return the base parameters of the model with fewer that the other sees as well."""
+    """Return the base parameters of some groups, or of all, that both models see."""
     small, large = sorted((first, second), key=lambda model: model.reduction.rank)
     sums, seen = _same_combinations(small, large)
-    wanted = _wanted(small, with_friction)
+    wanted = _wanted(small, groups)
     rows = np.flatnonzero(wanted & seen)
     own = np.eye(small.reduction.rank)[rows]
     names = small.reduction.names
@@ -119,7 +122,7 @@ def _shared_columns(
     _, seen = _same_combinations(large, small)
     lost += [
         large.reduction.names[row]
-        for row in np.flatnonzero(_wanted(large, with_friction) & ~seen)
+        for row in np.flatnonzero(_wanted(large, groups) & ~seen)
         if large.reduction.names[row] not in lost
     ]
     same_mounting = np.allclose(first.robot.gravity, second.robot.gravity, atol=1e-3)
@@ -137,11 +140,11 @@ def _shared_columns(
     )
 
 
-def _wanted(model: IdentifiedModel, with_friction: bool) -> BoolArray:
-    """Return which base parameters are to be compared."""
+def _wanted(model: IdentifiedModel, groups: tuple[str, ...]) -> BoolArray:
+    """Return which base parameters are of some groups; all of them if none is named."""
     kinds = _kinds(model)
     return np.array([
-        with_friction or kinds[column] in BODIES for column in model.reduction.independent
+        not groups or kinds[column] in groups for column in model.reduction.independent
     ])
 
 
@@ -198,31 +201,3 @@ def _shared_sliding(first: IdentifiedModel, second: IdentifiedModel) -> CommonPa
         ('the friction laws differ: Coulomb and viscous friction are compared as they are nearest '
          'in steady sliding, up to the speeds that both models know',),
     )
-
-
-def _shared_offsets(first: IdentifiedModel, second: IdentifiedModel) -> CommonParameters:
-    """Return the friction offsets of the joints that have one in both models."""
-    rows = [_offset_rows(model) for model in (first, second)]
-    names = [name for name in rows[0] if name in rows[1]]
-    units = first.reduction.units_of(first.robot)
-    maps = [
-        np.eye(model.reduction.rank)[[of[name] for name in names]]
-        for model, of in zip((first, second), rows, strict=True)
-    ]
-    return CommonParameters(
-        tuple(names), tuple(units[rows[0][name]] for name in names),
-        (FrictionOffset.name,) * len(names), maps[0], maps[1],
-    )
-
-
-def _offset_rows(model: IdentifiedModel) -> dict[str, int]:
-    """Return the rows of the base parameters that are friction offsets, by their names."""
-    offsets = {
-        columns.start for term, columns in model.parameters.friction_columns if term.law.is_offset
-    }
-    return {
-        name: row for row, (name, column) in enumerate(
-            zip(model.reduction.names, model.reduction.independent, strict=True)
-        )
-        if column in offsets
-    }

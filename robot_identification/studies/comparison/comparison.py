@@ -34,10 +34,14 @@ from robot_identification.report import sliding_text
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
-from robot_identification.studies.comparison.significance import holm, LEVEL, p_words, two_sided
 from robot_identification.studies.comparison.sliding import degrees_of_freedom
 from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
+import scipy
 
+# Probability of calling models different that are not, over all groups together; chosen: usual.
+LEVEL = 0.05
+# Probability that an interval holds the truth; chosen: usual.
+CONFIDENCE = 0.95
 # Of unit variance per parameter; less in some direction is a bound, a prior or rounding.
 SINGULAR = 1.0e-10
 # A friction coefficient below so many standard errors has no change in per cent.
@@ -49,6 +53,37 @@ WORDS = {
     'inertial': 'inertial parameters', 'rotor': 'rotor inertias', 'coulomb': 'Coulomb friction',
     'viscous': 'viscous friction', 'offset': 'friction offsets',
 }
+
+
+def two_sided(value: float, error: float, freedom: float) -> float:
+    """
+    Return the probability of a value at least as far from zero by chance.
+
+    Student's t-test of a value with a standard error of so many degrees of freedom. NaN unless the
+    value is finite and the error positive.
+    """
+    if not (np.isfinite(value) and error > 0.0):
+        return float('nan')
+    return float(2.0 * scipy.special.stdtr(freedom, -abs(value) / error))
+
+
+def holm(p_values: Sequence[float]) -> FloatArray:
+    """
+    Return p-values corrected for their number [3]_.
+
+    Compared with a level, the probability of any false finding among all is at most that level.
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p)
+    raised = p[order] * np.arange(len(p), 0, -1)
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return corrected
+
+
+def p_words(p_value: float) -> str:
+    """Return a p-value as it is written after the letter p."""
+    return '<1e-6' if p_value < 1.0e-6 else f'={p_value:.2g}'
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 import math
 from typing import Any
 
@@ -14,12 +14,9 @@ from robot_identification.report import (
     fixed, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table, wrap,
 )
 from robot_identification.studies.comparison.comparison import (
-    comparison_content, group_words, GroupDifference, ModelComparison,
+    comparison_content, group_words, GroupDifference, ModelComparison, p_words,
 )
-from robot_identification.studies.comparison.joint_sizes import (
-    joints_of_size_content, JointsOfSize,
-)
-from robot_identification.studies.comparison.significance import p_words
+from robot_identification.studies.comparison.sliding import JointsOfSize
 from robot_identification.studies.comparison.torque_change import TorqueChange
 
 GROUP_HEADER = ('group', 'parameters', 'tested', 'p', 'p corrected', 'change', 'largest')
@@ -68,7 +65,7 @@ def comparison_file_content(result: CompareResult) -> dict[str, Any]:
             }
             for pair in result.pairs
         ],
-        'joints_of_size': joints_of_size_content(result.sizes),
+        'joints_of_size': [asdict(size) for size in result.sizes],
     }
 
 

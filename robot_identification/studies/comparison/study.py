@@ -6,27 +6,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import UsageError
 from robot_identification.files import ResultFolder
 from robot_identification.model import IdentifiedModel, load_joint_drives, load_model, load_robot
+from robot_identification.options import check_options, option
 from robot_identification.report import json_text
 from robot_identification.studies.comparison.comparison import compare_models
-from robot_identification.studies.comparison.joint_sizes import (
-    compare_joints_of_size, JointsOfSize,
-)
-from robot_identification.studies.comparison.options import ComparisonOptions
 from robot_identification.studies.comparison.report import (
     ComparedPair, CompareResult, comparison_file_content, comparison_text,
     render_comparison_report,
 )
+from robot_identification.studies.comparison.sliding import compare_joints_of_size, JointsOfSize
 from robot_identification.studies.comparison.torque_change import (
     change_of_torque, motion_of_trajectory, shared_motion,
 )
 
 COMPARISON_FILES = ('comparison.json', 'report.html', 'results.txt')
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Options of the comparison of models; raises UsageError if two contradict each other."""
+
+    joints_of_size: bool = option(
+        bool, 'compare friction of joints with the same drive, instead of parameters',
+        default=False,
+    )
+    robots: tuple[str, ...] | None = option(
+        str, 'known robots or robot YAMLs with drives and gear ratios, one for each model',
+        otherwise='those with the names of the arms', count='+', metavar='R',
+    )
+    trajectory: Path | None = option(
+        Path, 'trajectory along which torques are compared',
+        otherwise='a slow motion within the limits', metavar='FILE',
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        if self.robots is not None and not self.joints_of_size:
+            raise UsageError('--robots is for --joints-of-size')
+        if self.joints_of_size and self.trajectory is not None:
+            raise UsageError('--trajectory is for models of one arm, not for --joints-of-size')
 
 
 @one_blas_thread()

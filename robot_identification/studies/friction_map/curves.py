@@ -493,7 +493,8 @@ class _Search:
                 if at == number
             ]
         slope = np.column_stack(columns)
-        return -(slope - self._basis @ (self._basis.T @ slope)) / self._size
+        left: FloatArray = self._basis @ (self._basis.T @ slope) - slope
+        return left / self._size
 
     def describe(self) -> SeparableFit:
         """Return laws, coefficients and constants of the point that is reached."""
