@@ -18,7 +18,7 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.studies.temperature import (
-    judge_settling, RunFigures, SettlingOptions, TEMPERATURE,
+    judge_steady_state, RunFigures, SteadyStateOptions, TEMPERATURE,
 )
 import scipy
 
@@ -41,8 +41,8 @@ REPEATED = 0.5
 STRONGEST_CORRELATION = 0.95
 # Its `rise` [K], or its `change` as a share of the friction, is how near to the end value every
 # joint must be.
-SETTLING = SettlingOptions()
-# Time over which values are averaged for the rule of `judge_settling` [min].
+SETTLING = SteadyStateOptions()
+# Time over which values are averaged for the rule of `judge_steady_state` [min].
 CHUNK = 1.0
 LONGEST = 90.0  # time constant of an arm [min]
 
@@ -219,7 +219,7 @@ def _decide(
 def _is_steady(
     times: FloatArray, values: FloatArray, names: Sequence[str], by: str
 ) -> bool:
-    """Return what `judge_settling` says of means over chunks of time, as of runs of a motion."""
+    """Return what `judge_steady_state` says of means over chunks of time, as of runs."""
     count = SETTLING.runs + 1
     ago = (times[-1] - times) / (60.0 * CHUNK)
     means = []
@@ -232,4 +232,4 @@ def _is_steady(
         runs = [RunFigures(temperature=mean) for mean in means]
     else:
         runs = [RunFigures(viscous=mean, error=np.zeros(len(names))) for mean in means]
-    return judge_settling(runs, names, SETTLING).settled
+    return judge_steady_state(runs, names, SETTLING).reached

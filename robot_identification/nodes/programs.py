@@ -27,7 +27,7 @@ from robot_identification.studies.drive_gains import (
     DriveGainsOptions, GAIN_FILES, run_drive_gains,
 )
 from robot_identification.studies.temperature import (
-    figures_of_run, judge_settling, RunFigures, Settling, SettlingOptions,
+    figures_of_run, judge_steady_state, RunFigures, SteadyState, SteadyStateOptions,
 )
 
 # Sources of drive gains, by any publisher.
@@ -203,7 +203,7 @@ def payload(coordinator: Coordinator) -> None:
 
 def temperature(coordinator: Coordinator) -> None:
     """Repeat one motion, one bag a run, until temperatures or friction settle."""
-    options = SettlingOptions(
+    options = SteadyStateOptions(
         rise=coordinator.value('settled_rise'), change=coordinator.value('settled_change'),
         runs=coordinator.value('settled_runs'),
     )
@@ -226,10 +226,10 @@ def temperature(coordinator: Coordinator) -> None:
             bag.name, figures_of_run(robot, recording, unit), start,
             start + float(recording.stamps[-1]),
         ))
-        settling = judge_settling([run.figures for run in runs], robot.joint_names, options)
-        write_atomically(output / STUDY_FILE, json_text(_study(runs, settling)))
-        coordinator.announce(f'{bag.name}: {settling.reason}', step='settling')
-        reason = _why_ended(settling, runs, most, minutes)
+        steady = judge_steady_state([run.figures for run in runs], robot.joint_names, options)
+        write_atomically(output / STUDY_FILE, json_text(_study(runs, steady)))
+        coordinator.announce(f'{bag.name}: {steady.reason}', step='settling')
+        reason = _why_ended(steady, runs, most, minutes)
     coordinator.announce(
         f'{reason} after {len(runs)} runs; next: one `identify` for each bag, then '
         '`robot-identification temperature` with all models'
@@ -245,10 +245,10 @@ class _Run(NamedTuple):
     stop: float
 
 
-def _why_ended(settling: Settling, runs: list[_Run], most: int, minutes: float) -> str:
+def _why_ended(steady: SteadyState, runs: list[_Run], most: int, minutes: float) -> str:
     """Return why no other run is made, empty where one is."""
-    if settling.settled:
-        return f'settled by {settling.by}'
+    if steady.reached:
+        return f'settled by {steady.by}'
     if len(runs) >= most:
         return f'not settled, ended by maximum_runs {most}'
     elapsed = runs[-1].stop - runs[0].start
@@ -257,12 +257,12 @@ def _why_ended(settling: Settling, runs: list[_Run], most: int, minutes: float) 
     return ''
 
 
-def _study(runs: list[_Run], settling: Settling) -> dict:
+def _study(runs: list[_Run], steady: SteadyState) -> dict:
     """Return what the runs showed, to be kept with the bags."""
     return {
-        'settled': settling.settled,
-        'by': settling.by,
-        'reason': settling.reason,
+        'settled': steady.reached,
+        'by': steady.by,
+        'reason': steady.reason,
         'runs': [
             {'bag': run.bag, 'start': run.start, 'stop': run.stop, **vars(run.figures)}
             for run in runs

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.monitoring.warm_up import advise_wait, HEATING, NOT_YET, SETTLED
 from robot_identification.simulation.joint_effects import AMBIENT, make_thermal_model
-from robot_identification.studies.temperature.settling import FRICTION, TEMPERATURE
+from robot_identification.studies.temperature.steady_state import FRICTION, TEMPERATURE
 
 JOINTS = ('one', 'two', 'three')
 STEP = 5.0

@@ -294,7 +294,7 @@ def test_a_model_at_a_temperature_has_plain_friction(arm, models, study):
     model = model_over_temperature(models, study)
     motion = arm.dataset(25.0, 0).motion
     T = np.array([28.0, 30.0, 35.0])
-    at, notes = model_at(model, study, T)
+    at, notes = model_at(models, study, T)
     assert notes == ()
     assert {term.law.name for term in at.parameters.friction} == {'coulomb', 'viscous', 'offset'}
     np.testing.assert_allclose(
@@ -305,12 +305,12 @@ def test_a_model_at_a_temperature_has_plain_friction(arm, models, study):
     rows = [at.reduction.names.index(f'fv{j}') for j in (1, 2, 3)]
     apart = at.theta_base[rows] - arm.viscous(T)
     assert np.all(np.abs(apart) < 4.0 * at.standard_errors[rows])
-    hot, notes = model_at(model, study, np.array([60.0, 30.0, 0.0]))
+    hot, notes = model_at(models, study, np.array([60.0, 30.0, 0.0]))
     assert [note.partition(':')[0] for note in notes] == ['pan', 'reach']
-    edge, _ = model_at(model, study, np.array([37.0, 30.0, 21.0]))
+    edge, _ = model_at(models, study, np.array([37.0, 30.0, 21.0]))
     np.testing.assert_allclose(hot.theta_base, edge.theta_base)
     with pytest.raises(DataError, match='2 temperatures for 3 joints'):
-        model_at(model, study, np.array([20.0, 30.0]))
+        model_at(models, study, np.array([20.0, 30.0]))
 
 
 def test_what_parameters_absorbed_stays_with_them(models, study, rng):
@@ -325,7 +325,7 @@ def test_what_parameters_absorbed_stays_with_them(models, study, rng):
     ]
     expected = dict(zip(models[0].reduction.names, content['absorbed'], strict=True))
     warm = model_over_temperature(stated, study)
-    for model in (warm, model_at(warm, study, np.full(3, 30.0))[0]):
+    for model in (warm, model_at(stated, study, np.full(3, 30.0))[0]):
         moved = discrepancy_from_content(
             model.quality['discrepancy'], names, model.reduction.rank
         )
@@ -353,7 +353,7 @@ def test_a_recording_outside_the_range_is_warned_of(arm, models, study, tmp_path
         assert f'{model.robot.joint_names[1]} at {warmth[1]:.1f} to {warmth[1]:.1f}' in note
         assert model.robot.joint_names[0] not in note
         # Without a law of temperature nothing is extrapolated, and old files say no range.
-        plain, _ = model_at(model, study, np.full(3, 30.0))
+        plain, _ = model_at(models, study, np.full(3, 30.0))
         assert temperature_note(plain, arm.dataset(warmth, 0)) == ''
         assert temperature_note(model.with_quality({}), arm.dataset(warmth, 0)) == ''
 

@@ -35,8 +35,8 @@ from robot_identification.studies.friction_map.curves import (
     choose_curve, CurvePoints, FrictionCurve, standard_errors,
 )
 from robot_identification.studies.friction_map.segments import (
-    BinnedWay, BINS, find_segments, group_segments, pair_segments, robust_mean, SETTLING, SHORTEST,
-    STILL,
+    BinnedWay, BINS, find_segments, group_segments, pair_segments, robust_mean, SHORTEST, STILL,
+    TRANSIENT,
 )
 
 # Where gravity is from: an identified model, the recording itself, or not known.
@@ -152,7 +152,7 @@ def map_friction(
     if not points:
         raise DataError(
             f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at constant '
-            f'velocity for {SHORTEST + 2.0 * SETTLING:g} s, both ways: record '
+            f'velocity for {SHORTEST + 2.0 * TRANSIENT:g} s, both ways: record '
             'segments of one joint after the other (`friction-map --plan` makes them)'
         )
     order = {name: number for number, name in enumerate(robot.joint_names)}

@@ -40,7 +40,7 @@ HUBER_THRESHOLD = 1.345
 # Criteria of a segment, chosen: a joint that is slower rests [rad/s], a speed is even within this
 # share of it, what is left out at both ends while the drive settles and how long the rest must be
 # [s], and by how much the other joints may move meanwhile [rad].
-SLOWEST, EVENNESS, SETTLING, SHORTEST, STILL = 0.005, 0.05, 0.1, 0.2, 0.02
+SLOWEST, EVENNESS, TRANSIENT, SHORTEST, STILL = 0.005, 0.05, 0.1, 0.2, 0.02
 # Of a pair, chosen: the share by which speeds may differ, and that of the shorter way that both
 # must have in common.
 SAME_SPEED, OVERLAP = 0.05, 0.5
@@ -238,8 +238,8 @@ def _even_part(stamps: FloatArray, speed: FloatArray) -> slice | None:
     if not runs:
         return None
     first, last = max(runs, key=lambda run: run[1] - run[0])
-    start = stamps[first] + SETTLING
-    stop = stamps[last - 1] - SETTLING
+    start = stamps[first] + TRANSIENT
+    stop = stamps[last - 1] - TRANSIENT
     if stop - start < SHORTEST:
         return None
     rows = slice(

@@ -1,15 +1,18 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .fit import fit_line as fit_line, line_at as line_at, LineFit as LineFit
-from .line import LEAST_RANGE as LEAST_RANGE
-from .options import TemperatureOptions as TemperatureOptions
+from .line import (
+    fit_line as fit_line, LEAST_RANGE as LEAST_RANGE, line_at as line_at, LineFit as LineFit,
+)
 from .report import (
     temperature_content as temperature_content, temperature_text as temperature_text,
 )
-from .settling import (
-    figures_of_run as figures_of_run, FRICTION as FRICTION, judge_settling as judge_settling,
-    RunFigures as RunFigures, Settling as Settling, SettlingOptions as SettlingOptions,
-    TEMPERATURE as TEMPERATURE,
+from .steady_state import (
+    figures_of_run as figures_of_run, FRICTION as FRICTION,
+    judge_steady_state as judge_steady_state, RunFigures as RunFigures, SteadyState as SteadyState,
+    SteadyStateOptions as SteadyStateOptions, TEMPERATURE as TEMPERATURE,
 )
-from .study import run_temperature as run_temperature, TemperatureResult as TemperatureResult
+from .study import (
+    run_temperature as run_temperature, TemperatureOptions as TemperatureOptions,
+    TemperatureResult as TemperatureResult,
+)

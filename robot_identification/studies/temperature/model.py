@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    BaseReduction, discrepancy_from_content, FrictionTerm, IdentifiedModel, StandardParameters,
+    discrepancy_from_content, FrictionTerm, IdentifiedModel, StandardParameters,
     TemperatureViscousFriction, ViscousFriction,
 )
 from robot_identification.studies.temperature.trend import TemperatureStudy
@@ -33,6 +33,42 @@ def model_over_temperature(
     Where the joint has a `viscous` law, its coefficient becomes the line's. Raises `DataError` if
     the models have that law already.
     """
+    return _with_lines(models, study)
+
+
+def model_at(
+    models: Sequence[IdentifiedModel], study: TemperatureStudy, temperature: FloatArray
+) -> tuple[IdentifiedModel, tuple[str, ...]]:
+    """
+    Return `model_over_temperature` at temperatures (n,) [deg C], with viscous friction instead.
+
+    Outside the range of a line, friction is that of the nearest end; the notes say where.
+    """
+    given = np.asarray(temperature, dtype=float)
+    if given.shape != (len(study.joints),) or not np.all(np.isfinite(given)):
+        raise DataError(
+            f'{given.size} temperatures for {len(study.joints)} joints: give one for each, in '
+            'deg C'
+        )
+    inside = given.copy()
+    notes = []
+    for j, joint in enumerate(study.joints):
+        if joint.viscous_line is None:
+            continue
+        inside[j] = joint.viscous_line.nearest(float(given[j]))
+        if inside[j] != given[j]:
+            notes.append(
+                f'{joint.joint}: {given[j]:.1f} deg C is outside {joint.viscous_line.lowest:.1f} '
+                f'to {joint.viscous_line.highest:.1f}, where its friction is known: that at '
+                f'{inside[j]:.1f} is taken'
+            )
+    return replace(_with_lines(models, study, inside), temperature=given), tuple(notes)
+
+
+def _with_lines(
+    models: Sequence[IdentifiedModel], study: TemperatureStudy, at: FloatArray | None = None
+) -> IdentifiedModel:
+    """Return the model in the middle with lines as its friction, or that at temperatures (n,)."""
     temperatures = [float(np.mean(_temperatures(model))) for model in models]
     middle = 0.5 * (min(temperatures) + max(temperatures))
     base = models[int(np.argmin(np.abs(np.array(temperatures) - middle)))]
@@ -42,25 +78,26 @@ def model_over_temperature(
             'each is to be written; identify each recording with --friction '
             'coulomb,viscous,offset'
         )
-    at = _temperatures(base)
+    own = _temperatures(base)
     lines = [joint.viscous_line for joint in study.joints]
+    found = [(j, line) for j, line in enumerate(lines) if line is not None]
+    bare = [j for j, _ in found if _row(base, j, VISCOUS) is None]
     model = _with_terms(base, tuple(
-        FrictionTerm(j, TemperatureViscousFriction(reference=float(at[j])))
-        for j, line in enumerate(lines) if line is not None
-    ))
-    for j, line in enumerate(lines):
-        if line is None:
-            continue
-        value = line.at(float(at[j]))
-        shift = float(at[j]) - line.reference
-        covariance = np.array([
-            [line.value_error**2 + (shift * line.slope_error) ** 2, shift * line.slope_error**2],
-            [shift * line.slope_error**2, line.slope_error**2],
-        ])
-        rows = [row for row in (_row(model, j, VISCOUS), _row(model, j, SLOPE)) if row is not None]
-        kept = slice(2 - len(rows), 2)
+        FrictionTerm(j, TemperatureViscousFriction(reference=float(own[j]))) for j, _ in found
+    ) if at is None else tuple(FrictionTerm(j, ViscousFriction()) for j in bare))
+    for j, line in found:
+        # Each by the value of the line at its reference, and its slope. Of a joint whose laws have
+        # no viscous friction it is what changes from its own temperature on.
+        T = float(own[j] if at is None else at[j])
+        by_law = {
+            VISCOUS: (0.0, T - float(own[j])) if j in bare else (1.0, T - line.reference),
+            SLOPE: (0.0, 1.0),
+        }
+        rows = {law: row for law in by_law if (row := _row(model, j, law)) is not None}
+        M = np.array([by_law[law] for law in rows])
         model = _with_values(
-            model, rows, np.array([value, line.slope])[kept], covariance[kept, kept], line.freedom
+            model, list(rows.values()), M @ [line.value, line.slope],
+            M @ np.diag([line.value_error**2, line.slope_error**2]) @ M.T, line.freedom,
         )
     bags = {
         str(bag.get('path')): bag for one in models for bag in one.provenance.get('bags', ())
@@ -79,34 +116,6 @@ def model_over_temperature(
         provenance={**base.provenance, 'bags': list(bags.values())},
         quality={**model.quality, 'reasons': reasons, 'temperatures': _range(models, study)},
     )
-
-
-def model_at(
-    model: IdentifiedModel, study: TemperatureStudy, temperature: FloatArray
-) -> tuple[IdentifiedModel, tuple[str, ...]]:
-    """
-    Return what `model_over_temperature` returned at temperatures (n,) [deg C], with plain laws.
-
-    Outside the range of a line, friction is that of the nearest end; the notes say where.
-    """
-    given = np.asarray(temperature, dtype=float)
-    if given.shape != (model.robot.n,) or not np.all(np.isfinite(given)):
-        raise DataError(
-            f'{given.size} temperatures for {model.robot.n} joints: give one for each, in deg C'
-        )
-    inside = given.copy()
-    notes = []
-    for j, joint in enumerate(study.joints):
-        if joint.viscous_line is None:
-            continue
-        inside[j] = joint.viscous_line.nearest(float(given[j]))
-        if inside[j] != given[j]:
-            notes.append(
-                f'{joint.joint}: {given[j]:.1f} deg C is outside {joint.viscous_line.lowest:.1f} '
-                f'to {joint.viscous_line.highest:.1f}, where its friction is known: that at '
-                f'{inside[j]:.1f} is taken'
-            )
-    return _without_slopes(model, given, inside), tuple(notes)
 
 
 def _range(models: Sequence[IdentifiedModel], study: TemperatureStudy) -> FloatArray:
@@ -209,61 +218,3 @@ def _move_discrepancy(
     if stated is not None:
         discrepancy = discrepancy_from_content(stated, names, model.reduction.rank)
         quality['discrepancy'] = discrepancy.of_parameters(move).content(names)
-
-
-def _without_slopes(
-    model: IdentifiedModel, temperature: FloatArray, inside: FloatArray
-) -> IdentifiedModel:
-    """Return a model whose slopes are taken up by the viscous coefficients."""
-    sloped = {
-        term.joint: term.law.constants()['reference']
-        for term in model.parameters.friction if term.law.name == SLOPE
-    }
-    bare = [j for j in sloped if _row(model, j, VISCOUS) is None]
-    model = _with_terms(model, tuple(FrictionTerm(j, ViscousFriction()) for j in bare))
-    move = np.eye(model.reduction.rank)
-    removed = []
-    for j, reference in sloped.items():
-        slope, viscous = _row(model, j, SLOPE), _row(model, j, VISCOUS)
-        assert slope is not None and viscous is not None
-        move[viscous, slope] = inside[j] - reference
-        removed.append(slope)
-    left = np.setdiff1d(np.arange(model.reduction.rank), removed)
-    move = move[left]
-    reduction = model.reduction
-    names = reduction.parameters.names
-    parameters = StandardParameters(
-        model.parameters.n,
-        tuple(term for term in model.parameters.friction if term.law.name != SLOPE),
-        model.parameters.reflected_inertia,
-    )
-    kept = np.array([names.index(name) for name in parameters.names])
-    place = {int(column): i for i, column in enumerate(kept)}
-    quality = dict(model.quality)
-    if 'degrees_of_freedom' in quality:
-        quality['degrees_of_freedom'] = np.asarray(quality['degrees_of_freedom'], float)[left]
-    _move_discrepancy(model, quality, move)
-    theta = move @ model.theta_base
-    consistent = None
-    if model.theta_consistent is not None:
-        consistent = model.theta_consistent[kept].copy()
-        viscous_columns = {
-            columns.start for term, columns in model.parameters.friction_columns
-            if term.law.name == VISCOUS
-        }
-        for column, value in zip(reduction.independent[left].tolist(), theta, strict=True):
-            if column in viscous_columns:
-                consistent[place[column]] = value
-    return replace(
-        model,
-        reduction=BaseReduction(
-            parameters, reduction.K[np.ix_(left, kept)],
-            np.array([place[int(column)] for column in reduction.independent[left]]),
-            reduction.gap, reduction.frames, reduction.preference, exact=reduction.exact,
-        ),
-        theta_base=theta,
-        covariance=move @ model.covariance @ move.T,
-        theta_consistent=consistent,
-        temperature=temperature,
-        quality=quality,
-    )

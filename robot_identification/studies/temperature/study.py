@@ -14,10 +14,10 @@ from robot_identification.blas import one_blas_thread
 from robot_identification.errors import DataError
 from robot_identification.files import ResultFolder
 from robot_identification.model import dump_model, IdentifiedModel, load_model
+from robot_identification.options import check_options, option
 from robot_identification.report import json_text
 from robot_identification.studies.comparison import motion_of_trajectory
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
-from robot_identification.studies.temperature.options import TemperatureOptions
 from robot_identification.studies.temperature.report import (
     render_temperature_report, temperature_content, temperature_text,
 )
@@ -25,6 +25,27 @@ from robot_identification.studies.temperature.trend import study_temperature, Te
 
 MODEL_FILE = 'identified_model.yaml'
 TEMPERATURE_FILES = ('temperature.json', 'report.html', 'results.txt', MODEL_FILE)
+
+
+@dataclass(frozen=True)
+class TemperatureOptions:
+    """
+    Options of the study of temperature.
+
+    The fields say in their declaration what each is.
+    """
+
+    trajectory: Path | None = option(
+        Path, 'trajectory along which torques are compared',
+        otherwise='a slow motion within the limits', metavar='FILE',
+    )
+    at: tuple[float, ...] | None = option(
+        float, 'write the model at these temperatures [deg C], one for all joints or one for '
+        'each, instead of the one that follows temperature', count='+', metavar='T',
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +99,12 @@ def _make_model(
 ) -> tuple[IdentifiedModel | None, tuple[str, ...]]:
     """Return the model that is written, if there is one, with notes on it."""
     try:
-        model = model_over_temperature(models, study)
+        if options.at is None:
+            return model_over_temperature(models, study), ()
+        n = len(study.joints)
+        at = options.at * n if len(options.at) == 1 else options.at
+        return model_at(models, study, np.array(at))
     except DataError as error:
         if options.at is not None:
             raise
         return None, (f'no model is written: {error}',)
-    if options.at is None:
-        return model, ()
-    at = options.at * model.robot.n if len(options.at) == 1 else options.at
-    return model_at(model, study, np.array(at))

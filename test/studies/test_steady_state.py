@@ -15,13 +15,13 @@ from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import unknown_drives
 from robot_identification.recording.recording import Channel, Recording
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.studies.temperature.settling import (
-    figures_of_run, friction_changes, judge_settling, mean_temperature_of, RunFigures,
-    SettlingOptions, viscous_friction_of,
+from robot_identification.studies.temperature.steady_state import (
+    figures_of_run, friction_changes, judge_steady_state, mean_temperature_of, RunFigures,
+    SteadyStateOptions, viscous_friction_of,
 )
 
 JOINTS = ('pan', 'lift')
-OPTIONS = SettlingOptions(rise=0.5, change=0.02, runs=2)
+OPTIONS = SteadyStateOptions(rise=0.5, change=0.02, runs=2)
 TEMPERATURES = st.lists(
     st.tuples(*[st.floats(15.0, 60.0)] * 2), min_size=1, max_size=8
 ).map(np.array)
@@ -32,18 +32,18 @@ def judged(values, options=OPTIONS, errors=None):
         RunFigures(row) if errors is None else RunFigures(None, row, errors[k])
         for k, row in enumerate(np.asarray(values, dtype=float))
     ]
-    return judge_settling(runs, JOINTS, options)
+    return judge_steady_state(runs, JOINTS, options)
 
 
 def test_a_warming_arm_settles_when_it_is_warm():
     """1 K a run is no rest, 0.4 K twice is; the joint that changed most is named."""
     rising = [(24.0, 24.0), (25.0, 24.2), (26.0, 24.4)]
     told = judged(rising)
-    assert not told.settled
+    assert not told.reached
     assert (told.by, told.joint) == ('temperature', 0)
     assert 'changed by 1.00 K at most (pan)' in told.reason
-    assert not judged([*rising, (26.4, 24.5)]).settled
-    assert judged([*rising, (26.4, 24.5), (26.6, 24.6)]).settled
+    assert not judged([*rising, (26.4, 24.5)]).reached
+    assert judged([*rising, (26.4, 24.5), (26.6, 24.6)]).reached
 
 
 @given(TEMPERATURES, st.floats(0.25, 20.0), st.integers(1, 5))
@@ -51,16 +51,16 @@ def test_settled_means_what_it_says(values, rise, runs):
     """Settled if and only if the last changes of every joint are below the limit."""
     told = judged(values, replace(OPTIONS, rise=rise, runs=runs))
     changes = np.abs(np.diff(values, axis=0))[-runs:]
-    assert told.settled == (len(values) > runs and bool(np.all(changes < rise)))
+    assert told.reached == (len(values) > runs and bool(np.all(changes < rise)))
 
 
 def test_friction_decides_without_temperatures():
     """5 % a run is no rest, 1 % twice is."""
     errors = np.full((5, 2), 1e-3)
     falling = [(10.0, 8.0), (9.5, 7.9), (9.1, 7.85), (9.05, 7.83), (9.01, 7.82)]
-    assert not judged(falling[:3], errors=errors).settled
+    assert not judged(falling[:3], errors=errors).reached
     told = judged(falling, errors=errors)
-    assert told.settled
+    assert told.reached
     assert (told.by, told.joint) == ('friction', 0)
 
 
@@ -68,10 +68,10 @@ def test_a_noisy_joint_does_not_settle_by_its_noise():
     """Where 2 % would be lost in the errors, a joint is named and counts neither way."""
     values = [(10.0, 8.0)] * 4
     told = judged(values, errors=np.tile([1e-3, 0.5], (4, 1)))
-    assert told.settled
+    assert told.reached
     assert 'too noisy to decide: lift' in told.reason
     told = judged(values, errors=np.full((4, 2), 0.5))
-    assert not told.settled
+    assert not told.reached
     assert 'record joint temperatures' in told.reason
 
 
@@ -89,20 +89,20 @@ def test_changes_of_friction_are_shares(scale, error):
 def test_runs_of_both_kinds_are_refused():
     runs = [RunFigures(np.zeros(2)), RunFigures(None, np.ones(2), np.ones(2))]
     with pytest.raises(UsageError, match=r'record them in all runs or in none'):
-        judge_settling(runs, JOINTS, OPTIONS)
+        judge_steady_state(runs, JOINTS, OPTIONS)
 
 
 @pytest.mark.parametrize(
     ('changed', 'reason'),
     [
-        ({'rise': 0.0}, r'settled rise is 0'),
-        ({'change': float('nan')}, r'settled change is nan'),
+        ({'rise': 0.0}, r'steady state: rise is 0'),
+        ({'change': float('nan')}, r'steady state: change is nan'),
         ({'runs': 0}, r'at least 1'),
     ],
 )
 def test_options_are_checked(changed, reason):
     with pytest.raises(UsageError, match=reason):
-        SettlingOptions(**changed)
+        SteadyStateOptions(**changed)
 
 
 def recording_of(robot, stamps, q, dq, effort, **channels):
@@ -150,10 +150,10 @@ def test_the_quick_fit_sees_friction_fall(arm):
     share = np.diff(viscous, axis=0) / viscous[:-1]
     np.testing.assert_allclose(share[0], 0.0, atol=0.02)
     np.testing.assert_allclose(share[1], -0.1, atol=0.02)
-    assert not judge_settling(figures, robot.joint_names, replace(OPTIONS, runs=1)).settled
-    assert judge_settling(
-        figures[:2], robot.joint_names, SettlingOptions(change=0.05, runs=1)
-    ).settled
+    assert not judge_steady_state(figures, robot.joint_names, replace(OPTIONS, runs=1)).reached
+    assert judge_steady_state(
+        figures[:2], robot.joint_names, SteadyStateOptions(change=0.05, runs=1)
+    ).reached
 
 
 def test_temperatures_come_before_friction(arm):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Test of whether an arm that repeats a motion has settled: by temperatures, or by friction.
+Test of whether an arm that repeats a motion is at a thermal steady state.
 
 Joint temperatures decide where they were recorded. Elsewhere viscous friction does, which falls as
 grease warms up (Raviola et al. 2021, section 6). It comes from a plain fit to each run by itself,
@@ -35,8 +35,8 @@ SEEN = 2.0
 
 
 @dataclass(frozen=True)
-class SettlingOptions:
-    """Criteria of a settled arm."""
+class SteadyStateOptions:
+    """Criteria of a thermal steady state."""
 
     rise: float = 0.5  # largest change of any joint's mean temperature from run to run [K]
     # Largest change of any joint's viscous friction from run to run, as a share.
@@ -46,9 +46,9 @@ class SettlingOptions:
     def __post_init__(self) -> None:
         for name, value in (('rise', self.rise), ('change', self.change)):
             if not (np.isfinite(value) and value > 0.0):
-                raise UsageError(f'the settled {name} is {value:g}, it must be above 0')
+                raise UsageError(f'steady state: {name} is {value:g}, it must be above 0')
         if self.runs < 1:
-            raise UsageError(f'settled after {self.runs} changes, at least 1 is needed')
+            raise UsageError(f'steady state: runs is {self.runs}, at least 1 is needed')
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +64,10 @@ class RunFigures:
 
 
 @dataclass(frozen=True)
-class Settling:
-    """State of settling after the runs so far."""
+class SteadyState:
+    """Judgement after the runs so far."""
 
-    settled: bool  # whether the arm may be taken as warm
+    reached: bool  # whether the arm may be taken as warm
     by: str  # 'temperature' or 'friction'
     joint: int  # whose it is; -1 where there is none
     reason: str  # the same in words
@@ -119,7 +119,7 @@ def viscous_friction_of(
 
 def figures_of_run(robot: RobotModel, recording: Recording, unit: str) -> RunFigures:
     """
-    Return the figures of a run that show settling: temperatures, else viscous friction.
+    Return the figures of a run that show the steady state: temperatures, else viscous friction.
 
     `unit` of the effort is one of EFFORT_UNITS. Raises NotIdentifiableError if there are no
     temperatures and no joint moved.
@@ -130,11 +130,11 @@ def figures_of_run(robot: RobotModel, recording: Recording, unit: str) -> RunFig
     return RunFigures(None, *viscous_friction_of(robot, recording, unit))
 
 
-def judge_settling(
-    runs: Sequence[RunFigures], joint_names: Sequence[str], options: SettlingOptions
-) -> Settling:
+def judge_steady_state(
+    runs: Sequence[RunFigures], joint_names: Sequence[str], options: SteadyStateOptions
+) -> SteadyState:
     """
-    Judge from runs in the order of time whether an arm has settled.
+    Judge from runs in the order of time whether an arm is at a steady state.
 
     Joint names are for the reason in words. Raises UsageError if some runs have temperatures and
     others have not.
@@ -174,13 +174,13 @@ def friction_changes(viscous: FloatArray, errors: FloatArray, change: float) -> 
 
 def _judge(
     by: str, changes: FloatArray, joint_names: Sequence[str], runs: int, limit: float
-) -> Settling:
+) -> SteadyState:
     what = 'temperatures' if by == TEMPERATURE else 'viscous friction'
     if not len(changes):
-        return Settling(False, by, -1, f'{what} of one run: nothing to compare with')
+        return SteadyState(False, by, -1, f'{what} of one run: nothing to compare with')
     last = changes[-runs:]
     if not np.all(np.any(np.isfinite(last), axis=1)):
-        return Settling(
+        return SteadyState(
             False, by, -1,
             f'{what}: the errors of every joint are larger than a change of {limit:.1%} would '
             'be; record joint temperatures, or a longer or faster motion',
@@ -191,7 +191,7 @@ def _judge(
         (f'{largest:.2f} K', f'{limit:g} K') if by == TEMPERATURE
         else (f'{largest:.2%}', f'{limit:.2%}')
     )
-    settled = len(changes) >= runs and largest < limit
+    reached = len(changes) >= runs and largest < limit
     many = f'in the last {len(last)} change{"s" if len(last) > 1 else ""} from run to run'
     reason = f'{what} changed by {amount} at most ({joint_names[joint]}) {many}; settled is '
     reason += f'below {bound} in {runs}'
@@ -201,4 +201,4 @@ def _judge(
     ]
     if silent:
         reason += f'; too noisy to decide: {", ".join(silent)}'
-    return Settling(settled, by, joint, reason)
+    return SteadyState(reached, by, joint, reason)
