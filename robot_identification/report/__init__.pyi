@@ -7,8 +7,9 @@ from .figures import (
     WIDTH as WIDTH,
 )
 from .formatting import (
-    fixed as fixed, json_text as json_text, NOT_AVAILABLE as NOT_AVAILABLE, number as number,
-    percent as percent, sliding_text as sliding_text, text_table as text_table, wrap as wrap,
+    attributes as attributes, bullets as bullets, fixed as fixed, json_text as json_text,
+    NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
+    sliding_text as sliding_text, text_table as text_table, wrap as wrap,
 )
 from .page import Meaning as Meaning, render_page as render_page
 from .parameters import coefficients as coefficients

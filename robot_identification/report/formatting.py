@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import json
 import math
 import textwrap
@@ -90,6 +90,11 @@ def wrap(text: str, first: str = '') -> list[str]:
     )
 
 
+def bullets(texts: Iterable[str]) -> list[str]:
+    """Return the lines of texts that are listed one below the other."""
+    return [line for text in texts for line in wrap(text, first='  - ')]
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """
     Return the lines of a table: first column left, the others right.
@@ -106,6 +111,12 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
         ]).rstrip()
         for line in lines
     ]
+
+
+def attributes(instance: object, *names: str, **renamed: str) -> dict[str, Any]:
+    """Return attributes of an instance by name for a file; ``key='name'`` renames one."""
+    renamed = {**dict(zip(names, names, strict=True)), **renamed}
+    return {key: getattr(instance, name) for key, name in renamed.items()}
 
 
 def json_text(content: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.files import dump_yaml, to_plain, write_results
 from robot_identification.report import (
-    Drawing, fixed, FONT_SIZE, MARGINS, MEASURED, number, Panel, percent, Picture,
+    bullets, Drawing, fixed, FONT_SIZE, MARGINS, MEASURED, number, Panel, percent, Picture,
     POINTS_PER_INCH, PREDICTED, render_page, RESIDUAL, text_at, text_table, WIDE_LABELS, WIDTH,
     wrap,
 )
@@ -108,8 +108,7 @@ def break_away_text(robot: str, found: Sequence[BreakAway]) -> str:
         '',
     ]
     for joint in found:
-        for note in (_how(joint), *(f'{joint.run.joint}: {note}' for note in joint.notes)):
-            lines += wrap(note, first='  - ')
+        lines += bullets([_how(joint), *(f'{joint.run.joint}: {note}' for note in joint.notes)])
     return '\n'.join(lines).rstrip() + '\n'
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report import (
-    Drawing, fixed, MARGINS, MEASURED, NOT_AVAILABLE, number, Panel, percent, Picture, PREDICTED,
-    render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
+    attributes, bullets, Drawing, fixed, MARGINS, MEASURED, NOT_AVAILABLE, number, Panel, percent,
+    Picture, PREDICTED, render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.campaign.runs import DONE
@@ -102,23 +102,20 @@ def health_content(health: FleetFriction) -> dict[str, Any]:
         'tests': health.tests,
         'alarms': [
             {
-                'arm': alarm.arm, 'joint': alarm.joint, 'kind': alarm.kind, 'speed': alarm.speed,
-                'change': alarm.change, 'interval': [alarm.low, alarm.high],
-                'p_value': alarm.p_value,
+                **attributes(alarm, 'arm', 'joint', 'kind', 'speed', 'change', 'p_value'),
+                'interval': [alarm.low, alarm.high],
             }
             for alarm in health.alarms
         ],
         'trends': [
             {
-                'arm': trend.history.arm, 'joint': trend.history.joint,
-                'quantity': trend.history.quantity, 'speed': trend.history.speed,
-                'runs': int(np.count_nonzero(trend.used)), 'value': trend.value,
-                'reference_temperature': trend.reference_temperature,
-                'per_kelvin': trend.per_kelvin, 'per_kelvin_error': trend.per_kelvin_error,
-                'per_year': trend.per_year, 'per_year_error': trend.per_year_error,
-                'drift': trend.drift, 'drift_interval': trend.drift_interval,
-                'scatter': trend.scatter, 'degrees_of_freedom': trend.freedom,
-                'note': trend.note,
+                **attributes(trend.history, 'arm', 'joint', 'quantity', 'speed'),
+                'runs': int(np.count_nonzero(trend.used)),
+                **attributes(
+                    trend, 'value', 'reference_temperature', 'per_kelvin', 'per_kelvin_error',
+                    'per_year', 'per_year_error', 'drift', 'drift_interval', 'scatter', 'note',
+                    degrees_of_freedom='freedom',
+                ),
             }
             for trend in health.trends
         ],
@@ -131,8 +128,7 @@ def campaign_content(outcome: CampaignOutcome) -> dict[str, Any]:
         'campaign': outcome.campaign.name,
         'runs': [
             {
-                'name': state['name'], 'arm': state['arm'], 'status': state['status'],
-                'exit_code': state['exit_code'], 'error': state['error'],
+                **{key: state[key] for key in ('name', 'arm', 'status', 'exit_code', 'error')},
                 'verdict': state.get('verdict'), 'date': state.get('date'),
                 'kept': state['name'] in outcome.kept,
             }
@@ -158,9 +154,9 @@ def campaign_text(outcome: CampaignOutcome) -> str:
 def health_text(health: FleetFriction) -> str:
     """Return a judgement as plain text, at most 100 columns wide."""
     _, label, sentence = health_words(health)
-    lines = wrap(f'{label}: {sentence}')
-    for alarm in health.alarms:
-        lines += wrap(alarm.describe(), first='  - ')
+    lines = [
+        *wrap(f'{label}: {sentence}'), *bullets(alarm.describe() for alarm in health.alarms),
+    ]
     return '\n'.join(lines) + '\n'
 
 

@@ -30,7 +30,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import Covariance, joint_test, JointTest
 from robot_identification.model import EFFORT_UNITS, FRICTION_LAWS, IdentifiedModel
-from robot_identification.report import sliding_text
+from robot_identification.report import attributes, sliding_text
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
@@ -280,25 +280,20 @@ def comparison_content(comparison: ModelComparison) -> dict[str, Any]:
         'level': LEVEL,
         'groups': [
             {
-                'group': found.group,
-                'moved': found.moved,
+                **attributes(
+                    found, 'group', 'moved', 'p_corrected', 'directions', 'change', 'notes'
+                ),
                 'p_value': np.nan if found.test is None else found.test.p_value,
-                'p_corrected': found.p_corrected,
                 'statistic': np.nan if found.test is None else found.test.statistic,
                 'degrees_of_freedom': (
                     [np.nan, np.nan] if found.test is None else list(found.test.freedom)
                 ),
-                'directions': found.directions,
-                'change': found.change,
                 'parameters': [
-                    {
-                        'name': entry.name, 'unit': entry.unit, 'first': entry.first,
-                        'second': entry.second, 'standard_error': entry.standard_error,
-                        'z': entry.z, 'p_value': entry.p_value,
-                    }
+                    attributes(
+                        entry, 'name', 'unit', 'first', 'second', 'standard_error', 'z', 'p_value'
+                    )
                     for entry in found.parameters
                 ],
-                'notes': list(found.notes),
             }
             for found in comparison.groups
         ],

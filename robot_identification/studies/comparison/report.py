@@ -11,7 +11,8 @@ import math
 from typing import Any
 
 from robot_identification.report import (
-    fixed, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table, wrap,
+    attributes, bullets, fixed, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table,
+    wrap,
 )
 from robot_identification.studies.comparison.comparison import (
     comparison_content, group_words, GroupDifference, ModelComparison, p_words,
@@ -54,14 +55,10 @@ def comparison_file_content(result: CompareResult) -> dict[str, Any]:
                 'first': pair.paths[0],
                 'second': pair.paths[1],
                 **comparison_content(pair.comparison),
-                'torque': {
-                    'joints': list(pair.torque.joints),
-                    'samples': pair.torque.samples,
-                    'mean': pair.torque.mean,
-                    'rms': pair.torque.rms,
-                    'largest': pair.torque.largest,
-                    'share_of_limit': pair.torque.share,
-                },
+                'torque': attributes(
+                    pair.torque, 'joints', 'samples', 'mean', 'rms', 'largest',
+                    share_of_limit='share',
+                ),
             }
             for pair in result.pairs
         ],
@@ -133,10 +130,11 @@ def render_comparison_report(result: CompareResult, command_line: str = '') -> s
 
 
 def _pair_lines(pair: ComparedPair) -> list[str]:
-    lines = [*wrap(f'{pair.paths[1]} against {pair.paths[0]}')]
-    for finding in pair.comparison.verdict:
-        lines += wrap(finding, first='  - ')
-    lines += ['', *text_table(GROUP_HEADER, [_group_row(g) for g in pair.comparison.groups])]
+    lines = [
+        *wrap(f'{pair.paths[1]} against {pair.paths[0]}'),
+        *bullets(pair.comparison.verdict), '',
+        *text_table(GROUP_HEADER, [_group_row(group) for group in pair.comparison.groups]),
+    ]
     for group in pair.comparison.groups:
         if group.moved:
             rows = _parameter_rows(group, MOST_SHOWN)
@@ -145,12 +143,11 @@ def _pair_lines(pair: ComparedPair) -> list[str]:
         '', *wrap(f'Difference of torque along a motion of {pair.torque.samples} samples:'),
         *text_table(TORQUE_HEADER, _torque_rows(pair.torque)),
     ]
-    notes = [*pair.comparison.notes]
-    for group in pair.comparison.groups:
-        notes += [f'{group_words(group.group)}: {note}' for note in group.notes]
-    for note in notes:
-        lines += wrap(note, first='  - ')
-    return [*lines, '']
+    of_groups = [
+        f'{group_words(group.group)}: {note}'
+        for group in pair.comparison.groups for note in group.notes
+    ]
+    return [*lines, *bullets([*pair.comparison.notes, *of_groups]), '']
 
 
 def _size_lines(size: JointsOfSize) -> list[str]:

@@ -14,8 +14,8 @@ import numpy as np
 from robot_identification.files import ResultFolder
 from robot_identification.model import Payload, RobotModel
 from robot_identification.report import (
-    draw_panel, json_text, Meaning, MEASURED, number, percent, Picture, PREDICTED, render_page,
-    RESIDUAL, text_table, wrap,
+    attributes, bullets, draw_panel, json_text, Meaning, MEASURED, number, percent, Picture,
+    PREDICTED, render_page, RESIDUAL, text_table, wrap,
 )
 from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
@@ -64,21 +64,13 @@ def drive_gains_content(result: DriveGainsResult) -> dict[str, Any]:
     return {
         'schema_version': DRIVE_GAINS_SCHEMA,
         'robot': result.robot.name,
-        'method': found.method,
-        'torque_from': found.torque_from,
-        'current_from': found.current_from,
+        **attributes(found, 'method', 'torque_from', 'current_from', 'unseen', 'notes'),
         'bags': [str(bag) for bag in result.bags],
         'loaded_bags': [str(bag) for bag in result.options.loaded],
-        'payload': None if payload is None else {
-            'frame': payload.frame,
-            'mass': payload.mass,
-            'center_of_mass': payload.center_of_mass,
-            'inertia': payload.inertia,
-        },
+        'payload': payload and attributes(payload, 'frame', 'mass', 'center_of_mass', 'inertia'),
         'joint_names': [joint.joint for joint in found.joints],
         'drive_gains': found.values,
         'standard_errors': [joint.standard_error for joint in found.joints],
-        'unseen': list(found.unseen),
         'option': result.option or None,
         'known_before': list(result.known_before),
         # The key is older than the field.
@@ -91,7 +83,6 @@ def drive_gains_content(result: DriveGainsResult) -> dict[str, Any]:
             {'joint': joint.joint, **asdict(point)}
             for joint, points in zip(found.joints, found.points, strict=False) for point in points
         ],
-        'notes': list(found.notes),
     }
 
 
@@ -180,12 +171,9 @@ def drive_gains_text(result: DriveGainsResult) -> str:
         '',
         *text_table(*_table(result)),
         '',
+        *bullets(f'{one.joint}: {one.reason}' for one in found.joints if not one.is_seen),
+        *bullets([*_recommendations(result), *found.notes]),
     ]
-    for joint in found.joints:
-        if not joint.is_seen:
-            lines += wrap(f'{joint.joint}: {joint.reason}', first='  - ')
-    for note in (*_recommendations(result), *found.notes):
-        lines += wrap(note, first='  - ')
     if result.option:
         lines += ['', 'For other commands:', f'  {result.option}']
     return '\n'.join(lines).rstrip() + '\n'

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from robot_identification.files import dump_yaml, ResultFolder, to_finite
 from robot_identification.report import (
-    box, Drawing, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number,
+    attributes, box, bullets, Drawing, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number,
     Panel, Picture, render_page, text_at, text_table, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.friction_map.curves import FrictionCurve
@@ -25,9 +25,9 @@ SCHEMA_VERSION = 1  # of the file
 FRICTION_MAP_FILES = (
     'friction_map.json', 'friction_map.csv', 'friction_curves.yaml', 'report.html', 'results.txt',
 )
-# Columns of the CSV file, keys of a point in the JSON file, by attribute of `FrictionPoint`.
+# Columns of the CSV file, keys of a point in the JSON file, with the attribute of `FrictionPoint`.
 COLUMNS = {
-    item.name: 'standard_error' if item.name == 'error' else item.name
+    'standard_error' if item.name == 'error' else item.name: item.name
     for item in fields(FrictionPoint)
 }
 CURVE_HEADER = ('joint', 'curve', 'coefficient', 'value', 'std. error', 'unit')
@@ -40,20 +40,12 @@ LEGEND_EDGE = 8.0  # between the axis and the legend [points]
 CURVE_SAMPLES = 150
 
 
-def point_content(point: FrictionPoint) -> dict[str, Any]:
-    """Return a point as it stands in files."""
-    return {key: getattr(point, name) for name, key in COLUMNS.items()}
-
-
 def curve_content(curve: FrictionCurve) -> dict[str, Any]:
     """Return a curve as it stands in files."""
     errors = {(one.law, one.name): one for one in curve.constants}
     return {
         'curve': curve.name,
-        'speeds': list(curve.speeds),
-        'load': curve.load,
-        'temperature': curve.temperature,
-        'deviation': curve.deviation,
+        **attributes(curve, 'speeds', 'load', 'temperature', 'deviation'),
         'laws': [
             {
                 'law': law.name,
@@ -62,8 +54,7 @@ def curve_content(curve: FrictionCurve) -> dict[str, Any]:
                     name for name in law.shape if errors[law.name, name].determined
                 ],
                 'coefficients': [
-                    {'symbol': term.symbol, 'unit': term.unit, 'value': term.value,
-                     'standard_error': term.error}
+                    attributes(term, 'symbol', 'unit', 'value', standard_error='error')
                     for term in curve.terms if term.law == law.name
                 ],
             }
@@ -82,11 +73,10 @@ def friction_map_content(found: FrictionMap) -> dict[str, Any]:
                 'joint': joint,
                 **({} if curve is None else curve_content(curve)),
                 'trials': [] if curve is None else [
-                    {'curve': trial.name, 'left_out': trial.left_out,
-                     'deviation': trial.deviation}
+                    attributes(trial, 'left_out', 'deviation', curve='name')
                     for trial in curve.trials
                 ],
-                'points': [point_content(point) for point in found.of_joint(joint)],
+                'points': [attributes(point, **COLUMNS) for point in found.of_joint(joint)],
             }
             for joint in found.joint_names
             for curve in [found.curves.get(joint)]
@@ -97,9 +87,9 @@ def friction_map_content(found: FrictionMap) -> dict[str, Any]:
 
 def friction_map_csv(found: FrictionMap) -> str:
     """Return the points as CSV with one header line; what does not exist is an empty cell."""
-    lines = [','.join(COLUMNS.values())]
+    lines = [','.join(COLUMNS)]
     lines += [
-        ','.join(_cell(value) for value in point_content(point).values())
+        ','.join(_cell(value) for value in attributes(point, **COLUMNS).values())
         for point in found.points
     ]
     return '\n'.join(lines) + '\n'
@@ -181,9 +171,8 @@ def friction_map_text(found: FrictionMap) -> str:
         *wrap('Root mean square error at speeds left out of the fit, and of the fit of all; the '
               'simplest curve that is as good as the best is taken:'),
         *text_table(TRIAL_HEADER, trial_rows(found)), '',
+        *bullets([*gravity_sentences(found), *found.notes]),
     ]
-    for sentence in (*gravity_sentences(found), *found.notes):
-        lines += wrap(sentence, first='  - ')
     return '\n'.join(lines) + '\n'
 
 

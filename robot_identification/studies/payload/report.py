@@ -19,8 +19,8 @@ from robot_identification.model import (
     with_payload,
 )
 from robot_identification.report import (
-    draw_panel, json_text, Meaning, MEASURED, number, Picture, PREDICTED, render_page, text_table,
-    wrap,
+    attributes, bullets, draw_panel, json_text, Meaning, MEASURED, number, Picture, PREDICTED,
+    render_page, text_table, wrap,
 )
 from robot_identification.studies.payload.estimate import LoadedRun, PayloadEstimate
 
@@ -57,7 +57,11 @@ def payload_content(result: PayloadResult) -> dict[str, Any]:
         'model': str(result.model_file),
         'bags': [str(bag) for bag in result.bags],
         'scale': 'absolute' if absolute else 'not observable',
-        'static': found.static,
+        **attributes(
+            found, 'static', 'unseen', 'weak', 'samples', 'changes', 'notes',
+            variance_from_model='from_model', consistency_cost='cost', rms_before='before',
+            rms_after='after',
+        ),
         'frame': None if payload is None else payload.frame,
         **_body(found, payload, absolute),
         'inertia_over_mass': (
@@ -80,16 +84,7 @@ def payload_content(result: PayloadResult) -> dict[str, Any]:
             'statistic': found.test.statistic,
             'tested': list(found.tested),
         },
-        'variance_from_model': found.from_model,
-        'consistency_cost': found.cost,
-        'unseen': list(found.unseen),
-        'weak': list(found.weak),
-        'samples': found.samples,
         'joint_names': list(model.robot.joint_names),
-        'rms_before': found.before,
-        'rms_after': found.after,
-        'changes': found.changes,
-        'notes': list(found.notes),
     }
 
 
@@ -290,8 +285,7 @@ def payload_text(result: PayloadResult) -> str:
         lines += wrap(sentence)
     lines += ['', *text_table(HEADER, _rows(found)), '']
     lines += [*text_table(JOINT_HEADER, _joint_rows(result)), '']
-    for note in found.notes:
-        lines += wrap(note, first='  - ')
+    lines += bullets(found.notes)
     pasted = controller_lines(found)
     if pasted:
         lines += ['', 'For a Universal Robot:', *(f'  {line}' for line in pasted)]

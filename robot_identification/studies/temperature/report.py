@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report import (
-    fixed, Meaning, NOT_AVAILABLE, number, percent, Picture, PREDICTED, render_page, RESIDUAL,
-    single_panel, text_table, wrap,
+    attributes, bullets, fixed, Meaning, NOT_AVAILABLE, number, percent, Picture, PREDICTED,
+    render_page, RESIDUAL, single_panel, text_table, wrap,
 )
 from robot_identification.studies.comparison import p_words
 from robot_identification.studies.temperature.line import TemperatureLine
@@ -89,9 +89,8 @@ def temperature_text(study: TemperatureStudy) -> str:
               'samples:'),
         *text_table(TORQUE_HEADER, torque_rows(study)),
         *wrap(share_words(study)),
+        *bullets(study.notes),
     ]
-    for note in study.notes:
-        lines += wrap(note, first='  - ')
     return '\n'.join(lines) + '\n'
 
 
@@ -104,26 +103,22 @@ def temperature_content(study: TemperatureStudy) -> dict[str, Any]:
         'mean_viscous_change': study.mean_viscous_change,
         'joints': [
             {
-                'joint': joint.joint,
-                'temperature': joint.temperature,
+                **attributes(
+                    joint, 'joint', 'temperature', 'viscous_change', 'coulomb_moves', 'coulomb_p',
+                    'note',
+                ),
                 'viscous': _coefficient_content(
                     joint.viscous, joint.viscous_errors, joint.viscous_line
                 ),
                 'coulomb': _coefficient_content(
                     joint.coulomb, joint.coulomb_errors, joint.coulomb_line
                 ),
-                'viscous_change': joint.viscous_change,
-                'coulomb_moves': joint.coulomb_moves,
-                'coulomb_p': joint.coulomb_p,
                 'exponential': joint.exponential and asdict(joint.exponential),
-                'note': joint.note,
             }
             for joint in study.joints
         ],
         'torque': {
-            'samples': study.torque.samples,
-            'mean': study.torque.mean,
-            'largest': study.torque.largest,
+            **attributes(study.torque, 'samples', 'mean', 'largest'),
             'share_of_limit': [
                 {'limit': limit, 'share': share}
                 for limit, share in study.share_of_limit.items()
@@ -140,19 +135,12 @@ def _coefficient_content(
         'values': values,
         'standard_errors': errors,
         'line': None if line is None else {
-            'slope': line.slope,
-            'slope_error': line.slope_error,
-            'intercept': line.intercept,
-            'intercept_error': line.intercept_error,
-            'reference': line.reference,
-            'value': line.value,
-            'value_error': line.value_error,
-            'degrees_of_freedom': line.freedom,
-            'r_squared': line.r_squared,
-            'p_value': line.p_value,
-            'excess': line.excess,
+            **attributes(
+                line, 'slope', 'slope_error', 'intercept', 'intercept_error', 'reference', 'value',
+                'value_error', 'r_squared', 'p_value', 'excess', 'change',
+                degrees_of_freedom='freedom',
+            ),
             'range': [line.lowest, line.highest],
-            'change': line.change,
         },
     }
 
