@@ -33,8 +33,9 @@ from robot_identification.studies.break_away.procedure import BreakAwayRepeat
 from robot_identification.studies.comparison.comparison import compare_models
 from robot_identification.studies.comparison.report import ComparedPair, CompareResult
 from robot_identification.studies.comparison.torque_change import change_of_torque, TorqueChange
-from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
-from robot_identification.studies.drive_gains.options import DriveGainsOptions
+from robot_identification.studies.drive_gains.estimate import (
+    DriveGain, DriveGains, DriveGainsOptions, GainPoint,
+)
 from robot_identification.studies.drive_gains.report import DriveGainsResult
 from robot_identification.studies.payload.estimate import LoadedRun, PayloadErrors, PayloadEstimate
 from robot_identification.studies.payload.report import PayloadResult

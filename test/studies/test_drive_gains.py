@@ -16,13 +16,12 @@ from robot_identification.model.regressor import (
 )
 from robot_identification.recording.recording import Channel, Recording
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,
-    payload_differences, read_rests, Readings,
+    average_approaches, compare_with_known, DriveGains, DriveGainsOptions, fit_gain, fit_gains,
+    GainPoint, payload_differences, read_rests, Readings,
 )
 from robot_identification.studies.drive_gains.motion import (
     gains_from_motion, mixed_total_least_squares,
 )
-from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.static_poses import (
     find_static_poses, group_poses, SHORTEST, static_poses_of,
 )

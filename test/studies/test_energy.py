@@ -14,10 +14,9 @@ from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.simulation import mujoco_robot
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.energy.energy import (
-    check_threshold, energy_notes, energy_of_bag, energy_of_motion, Interval, MotionEnergy,
-    with_possible_bodies,
+    check_threshold, energy_notes, energy_of_bag, energy_of_motion, EnergyOptions, Interval,
+    MotionEnergy, with_possible_bodies,
 )
-from robot_identification.studies.energy.options import EnergyOptions
 
 FRICTION = 'coulomb,viscous,offset,load'
 

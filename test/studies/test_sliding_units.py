@@ -16,9 +16,8 @@ from robot_identification.studies.campaign.study import friction_rows
 from robot_identification.studies.campaign.trend import FrictionAlarm, FrictionTrend
 from robot_identification.studies.comparison.torque_change import TorqueChange
 from robot_identification.studies.drive_gains.estimate import (
-    compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,
+    compare_with_known, DriveGains, DriveGainsOptions, fit_gain, fit_gains, GainPoint,
 )
-from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.report import (
     drive_gains_text, DriveGainsResult, render_drive_gains_report,
 )

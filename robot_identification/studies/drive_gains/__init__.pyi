@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .options import DriveGainsOptions as DriveGainsOptions
+from .estimate import DriveGainsOptions as DriveGainsOptions
 from .report import (
     drive_gains_content as drive_gains_content, drive_gains_text as drive_gains_text,
     DriveGainsResult as DriveGainsResult, GAIN_FILES as GAIN_FILES,

@@ -17,8 +17,9 @@ from robot_identification.report import (
     attributes, bullets, draw_panel, json_text, Meaning, MEASURED, number, percent, Picture,
     PREDICTED, render_page, RESIDUAL, text_table, wrap,
 )
-from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
-from robot_identification.studies.drive_gains.options import DriveGainsOptions
+from robot_identification.studies.drive_gains.estimate import (
+    DriveGain, DriveGains, DriveGainsOptions, GainPoint,
+)
 
 DRIVE_GAINS_SCHEMA = 1  # of the file
 GAIN_FILES = ('drive_gains.json', 'results.txt', 'report.html')

@@ -23,10 +23,10 @@ from robot_identification.processing import process
 from robot_identification.recording import Recording
 from robot_identification.report import sliding_text
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, compare_with_known, DriveGains, fit_gains, payload_differences, read_rests,
+    average_approaches, compare_with_known, DriveGains, DriveGainsOptions, FEWEST_SHARED_POSES,
+    fit_gains, payload_differences, read_rests,
 )
 from robot_identification.studies.drive_gains.motion import gains_from_motion
-from robot_identification.studies.drive_gains.options import DriveGainsOptions, FEWEST_SHARED_POSES
 from robot_identification.studies.drive_gains.report import (
     DriveGainsResult, GAIN_FILES, save_drive_gains,
 )

@@ -31,11 +31,12 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.model import (
     block_slices, energy_regressor, IdentifiedModel, initial_friction_states, Motion,
     observation_matrix, rigid_and_transmitted_torque,
 )
+from robot_identification.options import check_options, option
 from robot_identification.processing import load_for_model
 from robot_identification.studies.comparison import (
     CONFIDENCE, degrees_of_freedom, motion_of_trajectory, RATE,
@@ -46,6 +47,23 @@ import scipy
 ABOVE, UNDECIDED, BELOW = 'above', 'undecided', 'below'
 # Of what the joints do: all, what friction takes, what offsets take.
 ALL, LOSS, BIAS = range(3)
+
+
+@dataclass(frozen=True)
+class EnergyOptions:
+    """Options of the energy of a motion; raises UsageError if the threshold is not positive."""
+
+    threshold: float | None = option(
+        float, 'kinetic energy that --energy is compared with [J]', minimum=0.0, metavar='J'
+    )
+    trajectory: Path | None = option(
+        Path, 'planned motion for --energy instead of a bag', metavar='FILE'
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        if self.threshold == 0.0:
+            raise UsageError('--threshold is 0 J, it must be positive')
 
 
 @dataclass(frozen=True, eq=False)

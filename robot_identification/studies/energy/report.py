@@ -19,9 +19,8 @@ from robot_identification.report import (
 )
 from robot_identification.studies.comparison import CONFIDENCE
 from robot_identification.studies.energy.energy import (
-    ABOVE, BELOW, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
+    ABOVE, BELOW, EnergyOptions, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
 )
-from robot_identification.studies.energy.options import EnergyOptions
 
 CAUTION = (
     'This is not a safety function. It says what a model says of one motion: bodies that the '

@@ -12,9 +12,8 @@ from robot_identification.errors import UsageError
 from robot_identification.files import ResultFolder
 from robot_identification.model import check_shows_gravity, load_model
 from robot_identification.studies.energy.energy import (
-    check_threshold, energy_of_bag, energy_of_trajectory,
+    check_threshold, energy_of_bag, energy_of_trajectory, EnergyOptions,
 )
-from robot_identification.studies.energy.options import EnergyOptions
 from robot_identification.studies.energy.report import EnergyResult, render_energy_report
 
 

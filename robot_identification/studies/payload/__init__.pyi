@@ -3,9 +3,8 @@
 
 from .estimate import (
     BODY_LENGTH as BODY_LENGTH, payload_errors as payload_errors, PayloadErrors as PayloadErrors,
-    whitened as whitened,
+    PayloadOptions as PayloadOptions, UNKNOWN_PAYLOAD as UNKNOWN_PAYLOAD, whitened as whitened,
 )
-from .options import PayloadOptions as PayloadOptions, UNKNOWN_PAYLOAD as UNKNOWN_PAYLOAD
 from .report import (
     payload_content as payload_content, payload_text as payload_text,
     PayloadResult as PayloadResult,

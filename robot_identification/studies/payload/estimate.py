@@ -13,29 +13,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import math
+from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
-from robot_identification.errors import DataError, NotIdentifiableError
+from robot_identification.errors import DataError, NotIdentifiableError, UsageError
 from robot_identification.estimation import (
     combine_factors, ConsistentBody, Covariance, covariance_of, divided_period, Estimate,
-    fit_consistent_body, IdentificationProblem, joint_test, JointTest, parts_of_period, problem_of,
-    select_blocks, SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor, WeightedLeastSquares,
+    fit_consistent_body, IdentificationProblem, joint_test, JointTest, LATEST_TIME,
+    parts_of_period, problem_of, select_blocks, SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor,
+    WeightedLeastSquares,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,
     initial_friction_states, last_link, Motion, observation_matrix, Payload,
     payload_from_parameters, StandardParameters, to_frame, tool_frame,
 )
+from robot_identification.options import check_options, option
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.report import sliding_text
 from robot_identification.studies.drive_gains import (
     group_poses, mean_of_approaches, static_poses_of,
 )
-from robot_identification.studies.payload.options import CHANGES, PayloadOptions
 import scipy
 
+# What of every joint may differ from the model's runs, and the unknowns of a joint and run.
+CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
+# Why an effort without gravity shows none.
+UNKNOWN_PAYLOAD = (
+    'how much of the gravity of a payload is left in it depends on the payload that is set on '
+    'the controller'
+)
 # Part of a unit vector of unknowns in a direction that the data do not show, from which an unknown
 # is called unidentifiable; chosen: above rounding, below any part that matters.
 PARTICIPATION = 1.0e-3
@@ -56,6 +65,53 @@ WEAK_SHARE, WEAK_CENTER = 0.5, 0.02
 LEAST_ERROR = 1.0e-9
 # Size of a payload, for the scale of the unknowns [m]; chosen: that of a gripper.
 BODY_LENGTH = 0.1
+
+
+@dataclass(frozen=True)
+class PayloadOptions:
+    """
+    Options of the payload study.
+
+    Rows of a moving joint below the speed `slowest` [rad/s] are left out, because models know
+    friction least there. Raises UsageError if an option is out of its range, or two contradict
+    each other.
+    """
+
+    static: bool = option(bool, 'use rests alone: mass and centre of mass', default=False)
+    changes: str = option(
+        str, 'parameters of every joint that may differ from the model: nothing, the offset, or '
+        'offset, Coulomb and viscous friction', choices=tuple(CHANGES), default='offset',
+    )
+    frame: str | None = option(
+        str, 'link to state the payload in, fixed to the last one',
+        otherwise="the tool's (tool0, flange, ..), else the last link", metavar='LINK',
+    )
+    shortest_rest: float = option(
+        float, 'minimum rest to count as a static pose [s]; its last half is averaged',
+        default=2.0, minimum=0.0, metavar='S', key='shortest_dwell',
+    )
+    start: float | None = option(
+        float, 'start of the window after the first joint state [s]', minimum=0.0,
+        maximum=LATEST_TIME, metavar='S',
+    )
+    stop: float | None = option(
+        float, 'end of the window after the first joint state [s]', minimum=0.0,
+        maximum=LATEST_TIME, metavar='S',
+    )
+    mapping: Path | None = option(
+        Path, 'columns and units of recordings that are tables (docs/formats/mapping.md)',
+        otherwise='LOG.yaml beside each, else recognized', metavar='FILE',
+    )
+    slowest: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        if not self.slowest >= 0.0:
+            raise UsageError(
+                f'the slowest speed is {self.slowest:g} rad/s, it must not be negative'
+            )
+        if self.static and self.changes == 'friction':
+            raise UsageError('friction cannot be found at rest: choose --changes offset or none')
 
 
 @dataclass(frozen=True, eq=False)

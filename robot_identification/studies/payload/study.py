@@ -14,9 +14,8 @@ from robot_identification.model import check_shows_gravity, IdentifiedModel, loa
 from robot_identification.processing import load_for_model, read_for_model
 from robot_identification.recording import Recording
 from robot_identification.studies.payload.estimate import (
-    estimate_payload, loaded_run, LoadedRun, resting_run,
+    estimate_payload, loaded_run, LoadedRun, PayloadOptions, resting_run, UNKNOWN_PAYLOAD,
 )
-from robot_identification.studies.payload.options import PayloadOptions, UNKNOWN_PAYLOAD
 from robot_identification.studies.payload.report import (
     MODEL_FILE, PAYLOAD_FILES, PayloadResult, save_payload,
 )
