@@ -25,9 +25,9 @@ from robot_identification.estimation import (
     WeightedLeastSquares,
 )
 from robot_identification.model import (
-    BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,
-    initial_friction_states, last_link, Motion, observation_matrix, Payload,
-    payload_from_parameters, StandardParameters, to_frame, tool_frame,
+    BaseReduction, block_slices, IdentifiedModel, INERTIAL_SYMBOLS, initial_friction_states,
+    last_link, Motion, observation_matrix, Payload, payload_from_parameters,
+    rigid_and_transmitted_torque, StandardParameters, to_frame, tool_frame,
 )
 from robot_identification.options import check_options, option
 from robot_identification.processing import Dataset
@@ -327,16 +327,15 @@ class _Rows:
         model = self.model
         robot, parameters, n = model.robot, model.parameters, model.robot.n
         bare, last = model.theta_lifted, slice(10 * (n - 1), 10 * (n - 1) + self.count)
-        inertial = bare[: 10 * n].copy()
-        inertial[-10:] += theta
+        carrying = bare.copy()
+        carrying[10 * (n - 1): 10 * n] += theta
         states = initial_friction_states(parameters)
         needs_load = any(term.law.needs_rigid_torque for term in parameters.friction)
         for block in block_slices(len(run.motion)):
             motion = run.motion.part(block)
             load = None
             if needs_load:
-                load = (inertial_regressor(robot, motion) @ inertial).reshape(-1, n)
-                load += motion.ddq * _reflected(model)
+                _, load = rigid_and_transmitted_torque(robot, parameters, carrying, motion)
             W = observation_matrix(robot, parameters, motion, states, load)
             W = W.reshape(len(motion), n, -1)
             chosen = np.flatnonzero(run.rows[block])
@@ -369,13 +368,6 @@ def _taken(run: LoadedRun, slowest: float) -> BoolArray:
     moves = np.sum(fast & run.rows[:, None], axis=0) >= MOVING_SHARE * np.sum(run.rows)
     taken: BoolArray = run.rows[:, None] & (fast | ~moves)
     return taken
-
-
-def _reflected(model: IdentifiedModel) -> FloatArray:
-    parameters = model.parameters
-    if not parameters.reflected_inertia:
-        return np.zeros(model.robot.n)
-    return model.theta_lifted[parameters.reflected_inertia_slice]
 
 
 def _payload_reduction(chosen: IntArray) -> BaseReduction:
