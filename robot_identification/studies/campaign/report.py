@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.report import (
-    attributes, bullets, Drawing, fixed, MARGINS, MEASURED, NOT_AVAILABLE, number, Panel, percent,
+    attributes, bullets, Drawing, fixed, MARGINS, MEASURED, NOT_AVAILABLE, number, percent,
     Picture, PREDICTED, render_page, RESIDUAL, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.campaign.campaign_file import Campaign
@@ -244,7 +244,7 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     best: dict[tuple[str, str], FrictionTrend] = {}
     for trend in health.trends:
         place = (trend.history.arm, trend.history.joint)
-        if trend.history.quantity != TORQUE or not _known_sides(trend):
+        if trend.history.quantity != TORQUE or not _plots(trend):
             continue
         if place in alarmed and trend.history.speed != alarmed[place]:
             continue
@@ -256,67 +256,57 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     return chosen[:MOST_PICTURES]
 
 
+@dataclass(frozen=True, eq=False)
+class _Plot:
+    """A torque of m runs over one quantity, and the line through it."""
+
+    at: FloatArray  # (m,): of the quantity; NaN where it is not known
+    values: FloatArray  # (m,): of the torque
+    slope: float  # of the line, which has the trend's value at the reference; NaN without one
+    reference: float
+    words: str  # what it is over
+    label: str  # of the quantity
+
+
+def _plots(trend: FrictionTrend) -> list[_Plot]:
+    """Return what can be drawn of a trend: runs may have neither temperature nor date."""
+    history, used = trend.history, trend.used & np.isfinite(trend.history.values)
+    plots = [_Plot(
+        history.temperature, history.values, trend.per_kelvin, trend.reference_temperature,
+        'its temperature', 'joint temperature [°C]',
+    )]
+    if np.isfinite(history.years[used]).any():
+        first = float(np.nanmin(history.years[trend.used]))
+        date = np.datetime64(round(first * DAYS_PER_YEAR * 86400.0), 's')
+        plots.append(_Plot(
+            DAYS_PER_YEAR * (history.years - first), trend.at_reference_temperature(),
+            trend.per_year / DAYS_PER_YEAR, DAYS_PER_YEAR * (trend.reference_years - first),
+            'the date without what temperature did to it',
+            f'days after {np.datetime_as_string(date, "D")}, at the mean temperature',
+        ))
+    return [plot for plot in plots if np.isfinite(plot.at[used]).any()]
+
+
 def _draw(trend: FrictionTrend) -> Picture:
     """Draw a torque over temperature and over date, as far as these are known."""
-    history, sides = trend.history, _known_sides(trend)
-    drawing = Drawing(WIDTH, 2.2 * len(sides))
+    history, plots = trend.history, _plots(trend)
+    drawing = Drawing(WIDTH, 2.2 * len(plots))
     panels = drawing.panels(
-        (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(sides), gaps=(0.0, MARGINS[1])
+        (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(plots), gaps=(0.0, MARGINS[1])
     )
-    for panel, draw in zip(panels, sides, strict=True):
+    for panel, plot in zip(panels, plots, strict=True):
+        used = trend.used & np.isfinite(plot.at)
+        at, values = plot.at[used], plot.values[used]
         panel.x.margin = 0.04
-        draw(panel, trend)
+        panel.error_bars(at, values, history.errors[used], MEASURED)
+        panel.dots(at, values, PREDICTED, 4.0)
+        if np.isfinite(plot.slope):
+            ends = np.array([at.min(), at.max()])
+            line = line_at(ends, trend.value, plot.slope, plot.reference)
+            panel.curve(ends, line, RESIDUAL, 1.2, name='line')
+        panel.label(f'friction\n[{history.unit("N m")}]', plot.label)
     speed = f'{history.speed:g} {history.position_unit}/s'
-    words = ' and '.join(SIDES[draw] for draw in sides)
+    words = ' and '.join(plot.words for plot in plots)
     return drawing.picture(
         f'{history.joint}, {speed}', f'Friction torque of {history.joint} at {speed} over {words}',
     )
-
-
-def _draw_over_temperature(panel: Panel, trend: FrictionTrend) -> None:
-    history = trend.history
-    used = trend.used & np.isfinite(history.temperature)
-    temperature = history.temperature[used]
-    _points(panel, temperature, history.values[used], history.errors[used])
-    if np.isfinite(trend.per_kelvin):
-        ends = np.array([temperature.min(), temperature.max()])
-        line = line_at(ends, trend.value, trend.per_kelvin, trend.reference_temperature)
-        panel.curve(ends, line, RESIDUAL, 1.2, name='line')
-    panel.label(f'friction\n[{history.unit("N m")}]', 'joint temperature [°C]')
-
-
-def _draw_over_date(panel: Panel, trend: FrictionTrend) -> None:
-    history = trend.history
-    used = trend.used & np.isfinite(history.years)
-    years = history.years[used]
-    first = years.min()
-    values = trend.at_reference_temperature()[used]
-    _points(panel, DAYS_PER_YEAR * (years - first), values, history.errors[used])
-    if np.isfinite(trend.per_year):
-        ends = np.array([first, years.max()])
-        line = trend.value + trend.per_year * (ends - trend.reference_years)
-        panel.curve(DAYS_PER_YEAR * (ends - first), line, RESIDUAL, 1.2, name='line')
-    seconds = round(first * DAYS_PER_YEAR * 86400.0)
-    date = np.datetime_as_string(np.datetime64(seconds, 's'), 'D')
-    unit = history.unit('N m')
-    panel.label(f'friction\n[{unit}]', f'days after {date}, at the mean temperature')
-
-
-# Plots of a trend, in words.
-SIDES: Mapping[Callable[[Panel, FrictionTrend], None], str] = {
-    _draw_over_temperature: 'its temperature',
-    _draw_over_date: 'the date without what temperature did to it',
-}
-
-
-def _known_sides(trend: FrictionTrend) -> list[Callable[[Panel, FrictionTrend], None]]:
-    """Return what can be drawn of a trend: runs may have neither temperature nor date."""
-    history = trend.history
-    used = trend.used & np.isfinite(history.values)
-    known = (history.temperature, history.years)
-    return [draw for draw, at in zip(SIDES, known, strict=True) if np.isfinite(at[used]).any()]
-
-
-def _points(panel: Panel, at: FloatArray, values: FloatArray, errors: FloatArray) -> None:
-    panel.error_bars(at, values, errors, MEASURED)
-    panel.dots(at, values, PREDICTED, 4.0)

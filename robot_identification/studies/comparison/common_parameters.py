@@ -68,10 +68,10 @@ def check_same_arm(first: IdentifiedModel, second: IdentifiedModel) -> None:
     (here, along, slides), (there, other_along, other_slides) = (
         joint_axes(robot.pinocchio) for robot in (one, other)
     )
-    apart = max(float(np.abs(here - there).max()), float(np.abs(along - other_along).max()))
-    if not apart <= SAME_GEOMETRY or np.any(slides != other_slides):
+    distance = max(float(np.abs(here - there).max()), float(np.abs(along - other_along).max()))
+    if not distance <= SAME_GEOMETRY or np.any(slides != other_slides):
         raise DataError(
-            f'{what}: their joint axes lie up to {apart:.3g} apart (m, or sine of an angle; at '
+            f'{what}: their joint axes lie up to {distance:.3g} apart (m, or sine of an angle; at '
             f'most {SAME_GEOMETRY:g}): they are different arms, or joints between them are locked '
             'elsewhere; compare joints of one size with --joints-of-size'
         )
@@ -163,8 +163,8 @@ def _same_combinations(
     for matrix, model, names in zip(K, (small, large), keys, strict=True):
         matrix[:, [at[name] for name in names]] = model.reduction.K
     sums = K[0][:, [at[keys[1][column]] for column in large.reduction.independent]]
-    apart = np.abs(K[0] - sums @ K[1]).max(axis=1)
-    seen: BoolArray = apart <= SAME_COMBINATION
+    difference = np.abs(K[0] - sums @ K[1]).max(axis=1)
+    seen: BoolArray = difference <= SAME_COMBINATION
     return sums, seen
 
 

@@ -334,9 +334,9 @@ def _warnings(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...
     gains = [model.robot.drives.drive_gain for model in (first, second)]
     units = {first.effort_unit, second.effort_unit}
     if units == {'A'} and not np.allclose(gains[0], gains[1], rtol=1e-6, equal_nan=True):
-        apart = float(np.nanmax(np.abs(gains[1] / gains[0] - 1.0)))
+        change = float(np.nanmax(np.abs(gains[1] / gains[0] - 1.0)))
         notes.append(
-            f'drive gains differ by up to {100.0 * apart:.2g} %: so may all parameters of a joint'
+            f'drive gains differ by up to {100.0 * change:.2g} %: so may all parameters of a joint'
         )
     if len(units) > 1:
         notes.append(

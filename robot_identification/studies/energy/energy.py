@@ -13,7 +13,7 @@ changes no torque does no work along any motion, and from rest it begins with no
 Of the potential energy only differences are known.
 
 Raviola et al. 2021 identify arms for this purpose: kinetic energy along a planned motion, against
-what a task beside people may have.
+what a task near people may have.
 
 References
 ----------

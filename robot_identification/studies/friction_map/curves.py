@@ -39,7 +39,7 @@ from robot_identification.model import (
 from robot_identification.studies.temperature import LEAST_RANGE
 import scipy
 
-# Laws of a curve, the simplest first, and the speeds that are needed to tell it.
+# Laws of a curve, the simplest first, and the speeds that are needed to determine it.
 CURVES: Mapping[str, tuple[tuple[FrictionLaw, ...], int]] = {
     'coulomb + viscous': ((CoulombFriction(), ViscousFriction()), 2),
     'coulomb + power': ((CoulombFriction(), PowerViscousFriction()), 5),
@@ -58,7 +58,7 @@ TIE = 0.05
 # Width of the passage through zero over the smallest speed, where the data do not show it;
 # chosen: friction is then within 1e-4 of its full size at that speed.
 WIDTH_SHARE = 0.2
-# Loads tell their part of friction if they differ by this share of friction; chosen.
+# Loads determine their part of friction if they differ by this share of friction; chosen.
 LEAST_LOAD_SHARE = 0.5
 # No measured velocity is better than this [rad/s].
 SLOWEST = 1.0e-3
@@ -72,7 +72,7 @@ AT_BOUND = 1.0e-3
 MOST_EVALUATIONS = 60
 # Of the search: squares, and coordinates, of which a millionth is far below any error.
 COST_TOLERANCE, STEP_TOLERANCE = 1.0e-9, 1.0e-6
-# Smaller singular values are rounding: what they would tell has an error without limit.
+# Smaller singular values are rounding: what they would determine has an error without limit.
 SMALLEST_SINGULAR = 1.0e-12
 
 
@@ -238,7 +238,7 @@ def _with_width(
 
 
 def _extra_laws(points: CurvePoints) -> tuple[FrictionLaw, ...]:
-    """Return the laws of load, temperature and direction that the points can tell."""
+    """Return the laws of load, temperature and direction that the points determine."""
     laws: list[FrictionLaw] = []
     both = points.speed.min() < 0.0 < points.speed.max()
     if points.has_directions and both:
@@ -252,11 +252,11 @@ def _extra_laws(points: CurvePoints) -> tuple[FrictionLaw, ...]:
 
 def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
     """
-    Return the fit of laws without memory to the points, with the shape constants that these tell.
+    Return the fit of laws without memory to the points, and the shape constants that these show.
 
     First the constants that the laws name as `searched_first` are searched, from several starts. A
     further one is searched with them if it is known then, and if it makes the fit better: searched
-    all at once, a few speeds tell none of them.
+    all at once, a few speeds determine none of them.
     """
     fastest = float(np.abs(points.speed).max())
     searched = {(law.name, name) for law in laws for name in law.searched_first}
@@ -376,7 +376,7 @@ def _coefficient_errors(points: CurvePoints, fit: SeparableFit) -> FloatArray:
         slopes.append(slope[:, free])
     residual = points.friction - columns @ fit.coefficients
     jacobian = np.hstack(slopes)
-    # By what the curve leaves, and by the errors of the points: few fast ones tell a slope.
+    # By what the curve leaves, and by the errors of the points: few fast ones determine a slope.
     both = np.maximum(
         standard_errors(jacobian, residual, 0), _carried_errors(jacobian, points.error)
     )

@@ -256,7 +256,7 @@ class _Rows:
         self.options = options
         self.count = 4 if options.static else 10
         self.each = CHANGES[options.changes]
-        self.taken = [_taken(run, options.slowest) for run in runs]
+        self.used = [_used_rows(run, options.slowest) for run in runs]
         # At rest one row is one piece of evidence; in motion neighbours are not.
         self.blocks = 0 if options.static else TIME_BLOCKS
         n = model.robot.n
@@ -281,7 +281,7 @@ class _Rows:
         # By time, and by parts of a period where a run repeats one.
         groups: tuple[list[tuple[TriangularFactor, ...]], ...] = ([], [])
         repeats = self.blocks > 0 and any(run.period is not None for run in self.runs)
-        samples = np.sum([taken.sum(axis=0) for taken in self.taken], axis=0)
+        samples = np.sum([used.sum(axis=0) for used in self.used], axis=0)
         for bag, run in enumerate(self.runs):
             count = int(np.count_nonzero(run.rows))
             parts = max(1, min(
@@ -353,7 +353,7 @@ class _Rows:
                     [np.ones_like(dq), np.sign(dq), dq]
                 )[:, : self.each]
                 table[:, -1] = left[:, joint]
-                slow = ~self.taken[bag][block][chosen, joint]
+                slow = ~self.used[bag][block][chosen, joint]
                 table[slow] = 0.0
                 base[slow, joint] = 0.0
                 self.with_base[joint] = triangle_of(np.asfortranarray(np.vstack([
@@ -362,12 +362,12 @@ class _Rows:
             yield block.start + chosen, tables
 
 
-def _taken(run: LoadedRun, slowest: float) -> BoolArray:
+def _used_rows(run: LoadedRun, slowest: float) -> BoolArray:
     """Return which rows of which joint count, (N, n): of one that moves those that are fast."""
     fast = np.abs(run.motion.dq) > slowest
     moves = np.sum(fast & run.rows[:, None], axis=0) >= MOVING_SHARE * np.sum(run.rows)
-    taken: BoolArray = run.rows[:, None] & (fast | ~moves)
-    return taken
+    used: BoolArray = run.rows[:, None] & (fast | ~moves)
+    return used
 
 
 def _payload_reduction(chosen: IntArray) -> BaseReduction:

@@ -133,7 +133,7 @@ def course_picture(rollout: Rollout) -> Picture:
 
 def joint_pictures(rollout: Rollout) -> tuple[Picture, ...]:
     """Draw measured and simulated positions of every joint, in an open loop."""
-    chosen = _apart(rollout)
+    chosen = _successive(rollout)
     pictures = []
     for joint, name in enumerate(rollout.plan.joints):
         drawing, panel = single_panel(JOINT_HEIGHT)
@@ -158,7 +158,7 @@ def joint_pictures(rollout: Rollout) -> tuple[Picture, ...]:
     return tuple(pictures)
 
 
-def _apart(rollout: Rollout) -> list[int]:
+def _successive(rollout: Rollout) -> list[int]:
     """Return some rollouts of which none begins before another has ended."""
     length, last = float(rollout.plan.times[-1]), -np.inf
     found: list[int] = []
