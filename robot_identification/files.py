@@ -258,15 +258,16 @@ def check_keys(
     """Raise DescriptionError if a required key is missing or an unknown key is present."""
     missing = sorted(required - set(content))
     unknown = sorted(str(key) for key in set(content) - required - optional)
+    found = [f'missing {", ".join(missing)}'] if missing else []
     if unknown:
         known = sorted(required | optional)
         near = suggestion(unknown[0], known)
-        raise DescriptionError(
-            f'{source}: unknown key {", ".join(unknown)}{f"; {near}" if near else ""}; known are '
-            f'{", ".join(known)}'
-        )
-    if missing:
-        raise DescriptionError(f'{source}: missing {", ".join(missing)}')
+        found += [
+            f'unknown key {", ".join(unknown)}', *([near] if near else []),
+            f'known are {", ".join(known)}',
+        ]
+    if found:
+        raise DescriptionError(f'{source}: {"; ".join(found)}')
 
 
 def is_number(value: Any) -> TypeGuard[float]:

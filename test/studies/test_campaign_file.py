@@ -109,7 +109,7 @@ def test_a_mounting_may_be_in_degrees_and_a_date_without_a_zone(tmp_path):
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [90, 0, 0]}]},
      r'arm 1: .*write 90deg'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mas': 1.0}}]},
-     r'payload: unknown key mas; did you mean mass\?'),
+     r'payload: missing mass; unknown key mas; did you mean mass\?'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mass': -1.0}}]}, r'mass is -1'),
     ({'runs': []}, r'runs must be a list with one entry'),
     ({'runs': [{'name': 'x', 'arm': 'lef', 'bags': 'b'}]},

@@ -169,12 +169,13 @@ def _work(jobs: Sequence[RunJob], options: CampaignOptions) -> Iterator[RunJob]:
     """Yield the runs as they are done; one that ends its process has failed."""
     left = list(jobs)
     while left:
-        lost = []
+        lost = set()
         with open_executor(options.scheduler, options.processes) as executor:
             assert executor is not None
             with ending_signals_wait():
                 futures = {executor.submit(do_run, job): job for job in left}
             for future in as_completed(futures):
+                job = futures[future]
                 try:
                     future.result()
                 except CancelledError as error:
@@ -182,19 +183,19 @@ def _work(jobs: Sequence[RunJob], options: CampaignOptions) -> Iterator[RunJob]:
                         'the scheduler was lost: start it again, then this command'
                     ) from error
                 except BrokenExecutor:
-                    lost.append(futures[future])
+                    lost.add(job.name)
                     continue
                 # Dask has its own error for each of the runs whose workers were lost.
                 except Exception as error:
-                    _write_loss(futures[future], error)
-                yield futures[future]
+                    _write_loss(job, error)
+                yield job
         # The end of one process ends all of them. It was one of those at work, the first ones.
-        lost.sort(key=left.index)
+        left = [job for job in left if job.name in lost]
         at_work = options.processes or available_processors()
-        for job in lost[:at_work]:
+        for job in left[:at_work]:
             _do_alone(job)
             yield job
-        left = lost[at_work:]
+        left = left[at_work:]
 
 
 def _do_alone(job: RunJob) -> None:
