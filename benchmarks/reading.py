@@ -18,19 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from unittest.mock import patch
 
 import numpy as np
-from robot_identification.errors import DataError, MissingDependencyError
+from robot_identification.errors import DataError, MissingDependencyError, needing
 from robot_identification.model.robot_model import plain_encoders
 from robot_identification.recording import read_recording
-from robot_identification.recording.bag_files import BagFiles, open_bag
+from robot_identification.recording.bag_files import open_bag
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.recording.joint_states import (
     JOINT_STATE, JointColumns, JointTable, quantities_of,
 )
 from robot_identification.recording.raw_bag import RawBlock
-from robot_identification.recording.rosbags_reader import NotIntactError, rosbags_library
+from robot_identification.recording.rosbag2_file import rosbags_library
 
 from .figures import alternate, Figure, ratio
 
@@ -49,13 +48,12 @@ def measure(repeats: int) -> list[Figure]:
         bag = write_bag(folder / 'bag', MESSAGES)
         with open_bag(bag) as opened:
             blocks = list(opened.blocks(['/joint_states']))
-        singly, in_blocks, before, after, carefully = alternate(
+        singly, in_blocks, before, after = alternate(
             (
                 lambda: decode_singly(blocks),
                 lambda: decode_in_blocks(blocks),
                 lambda: read_singly(bag),
                 lambda: read_recording(bag, JOINTS),
-                lambda: read_carefully(bag),
             ),
             repeats,
         )
@@ -70,8 +68,6 @@ def measure(repeats: int) -> list[Figure]:
         Figure('reading message by message', 'us', tuple(micro * t for t in before)),
         Figure('reading a recording, per message', 'us', tuple(micro * t for t in after)),
         Figure('reading message by message / a recording', '', ratio(before, after)),
-        Figure('reading a recording as if it were damaged, per message', 'us',
-               tuple(micro * t for t in carefully)),
         Figure(f'memory before reading {LONG_MESSAGES} joint states', 'MB',
                tuple(run['before'] for run in runs)),
         Figure('memory at most while reading them', 'MB', tuple(run['most'] for run in runs)),
@@ -115,19 +111,11 @@ def write_long_bag(path: Path, blocks: Sequence[RawBlock]) -> None:
 
 def read_singly(bag: Path) -> None:
     """Read and decode every message by itself, by rosbags."""
-    library = rosbags_library()
-    with library.Reader(bag) as reader:
+    with needing('rosbags', 'this benchmark'):
+        from rosbags.rosbag2 import Reader
+    with Reader(bag) as reader:
         for connection, _, data in reader.messages():
-            library.types.deserialize_cdr(data, connection.msgtype)
-
-
-def read_carefully(bag: Path) -> None:
-    """Read a bag as if it were damaged, by mcap's stream reader."""
-    def refuse(self: BagFiles, topics: object) -> None:
-        raise NotIntactError
-
-    with patch.object(BagFiles, 'intact_blocks', refuse):
-        read_recording(bag, JOINTS)
+            rosbags_library().types.deserialize_cdr(data, connection.msgtype)
 
 
 def decode_singly(blocks: Sequence[RawBlock]) -> None:

@@ -94,10 +94,12 @@ def _run(seconds: float) -> dict[str, float]:
             raise DataError(f'the publisher failed: {publisher.stderr or recorder.last_words()}')
         result = json.loads(publisher.stdout.splitlines()[-1])
         result['ratio'] = result['recorder_cpu'] / result['bare_cpu']
-        library = rosbags_library()
-        with library.Reader(bag) as reader:
+        from rosbags.rosbag2 import Reader
+
+        types = rosbags_library().types
+        with Reader(bag) as reader:
             found = [
-                int(library.types.deserialize_cdr(data, JOINT_STATE).position[0])
+                int(types.deserialize_cdr(data, JOINT_STATE).position[0])
                 for connection, _, data in reader.messages()
                 if connection.topic == '/joint_states'
             ]

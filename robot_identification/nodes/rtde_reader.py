@@ -25,8 +25,7 @@ from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.rtde import (
     Arrivals, check_host, check_keys, CONNECTING, judge_arrivals, PERIODS_TO_WAIT, PORT, RECEIVING,
-    REFUSED, RtdeOptions, RtdeRefusedError, RtdeStream, StreamOptions, StreamStatus, TIMESTAMP,
-    Value,
+    REFUSED, RtdeOptions, RtdeRefusedError, RtdeStream, StreamStatus, TIMESTAMP, Value,
 )
 import std_msgs.msg
 
@@ -127,9 +126,9 @@ class RtdeReader(Node):
         return RtdeStream(
             RtdeOptions(
                 host, tuple(filter(None, keys)), tuple(filter(None, required or ())), frequency,
-                port, timeout,
+                port, timeout, shortest, longest, late,
             ),
-            StreamOptions(shortest, longest, late), self._on_start, self._on_sample,
+            self._on_start, self._on_sample,
         )
 
     def _read(self) -> None:

@@ -27,8 +27,7 @@ from .recording import (
     ROTOR_CHANNEL as ROTOR_CHANNEL,
 )
 from .recording_parts import spread_parts as spread_parts
-from .rosbag2_file import uses_rosbag2 as uses_rosbag2
-from .rosbags_reader import rosbags_library as rosbags_library
+from .rosbag2_file import rosbags_library as rosbags_library, uses_rosbag2 as uses_rosbag2
 from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
     write_simulated_bag as write_simulated_bag,

@@ -10,7 +10,7 @@ recording says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,11 +29,10 @@ from robot_identification.recording.joint_states import (
     check_named, DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns,
     JointTable, quantities_of,
 )
-from robot_identification.recording.raw_bag import Damage, RawBlock
+from robot_identification.recording.raw_bag import Damage
 from robot_identification.recording.recording import (
     Channel, Completeness, Recording, ROTOR_CHANNEL,
 )
-from robot_identification.recording.rosbags_reader import NotIntactError
 from robot_identification.recording.tables import (
     is_table, read_table, table_joint_names, TABLE_SUFFIXES,
 )
@@ -166,7 +165,7 @@ def read_recording(
             if len(named) < 2:
                 every = tuple(range(len(joint_names)))
                 part = Part(_choose_topic(bag, topic), every, names or {})
-                return _read(bag, Split((part,), ()), arm)
+                return _Reading(bag, Split((part,), ()), arm).run()
         except DataError as error:
             with suppress(Damage):
                 split = find_split(bag, named, joint_names, names or {})
@@ -174,7 +173,7 @@ def read_recording(
                 raise error
         if split is None:
             split = _named_parts(bag, named, joint_names, names or {})
-        return _read(bag, split, arm)
+        return _Reading(bag, split, arm).run()
 
 
 def _named_parts(
@@ -190,14 +189,6 @@ def _named_parts(
             'each once: name other topics with --topic A,B'
         )
     return split
-
-
-def _read(bag: BagFiles, split: Split, arm: _Arm) -> Recording:
-    """Return the recording, read by rosbags where the bag is intact, else with care."""
-    try:
-        return _Reading(bag, split, arm).run(bag.intact_blocks)
-    except NotIntactError:
-        return _Reading(bag, split, arm).run(bag.blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,9 +231,9 @@ class _Reading:
             arm.encoders,
         )
 
-    def run(self, read: Callable[[Collection[str]], Iterator[RawBlock]]) -> Recording:
-        """Return the recording of the messages that a reader of topics gives."""
-        damage = self._read_blocks(read)
+    def run(self) -> Recording:
+        """Return the recording of the messages."""
+        damage = self._read_blocks()
         found = [table.finish() for table in self._tables]
         for (_, stamps, _), part, columns in zip(
             found, self._split.parts, self._columns, strict=True
@@ -305,12 +296,10 @@ class _Reading:
         base = max(range(len(rows)), key=lambda k: len(rows[k].times))
         return found[base][0][kept], rows[base].times[kept], values
 
-    def _read_blocks(
-        self, read: Callable[[Collection[str]], Iterator[RawBlock]]
-    ) -> Damage | None:
+    def _read_blocks(self) -> Damage | None:
         try:
             topics = {part.topic for part in self._split.parts}
-            for block in read({*topics, *self._channels}):
+            for block in self._bag.blocks({*topics, *self._channels}):
                 for part, table in zip(self._split.parts, self._tables, strict=True):
                     if block.topic == part.topic:
                         table.add(block)

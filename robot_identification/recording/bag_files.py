@@ -19,13 +19,12 @@ from robot_identification.arrays import folder as storage_folder
 from robot_identification.errors import BagError, UsageError
 from robot_identification.files import file_sha256
 from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FILE, read_metadata
-from robot_identification.recording.compression import unpack_file, ZSTD_MAGIC
 from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
 from robot_identification.recording.other_files import find_other, is_pointer, POINTER
-from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
-from robot_identification.recording.rosbag2_file import Rosbag2File, uses_rosbag2
-from robot_identification.recording.rosbags_reader import NotIntactError, read_by_rosbags
+from robot_identification.recording.raw_bag import (
+    Damage, RawBlock, Topic, unpack_stream, ZSTD_MAGIC,
+)
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
 from robot_identification.recording.sqlite_file import SqliteFile
 
@@ -33,7 +32,7 @@ SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
 
 ROS_1_MAGIC = b'#ROSBAG V2.0'
 
-BagFile = McapFile | Rosbag2File | SqliteFile
+BagFile = McapFile | SqliteFile
 
 
 class _UnknownStart(Damage):
@@ -103,30 +102,8 @@ class BagFiles:
             return None
         return 1e-9 * (max(end for _, end in spans) - min(start for start, _ in spans))
 
-    def intact_blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """
-        Yield the messages of some topics in the order of the files, read by rosbags.
-
-        Raise NotIntactError as soon as anything says that there is more, or less, to be read.
-        """
-        if self._problems or self._damage or not all(file.suits_rosbags for file in self._files):
-            raise NotIntactError
-        counts = dict.fromkeys(topics, 0)
-        for opened in self._files:
-            for block in read_by_rosbags(opened.path, topics):
-                if max(map(len, block.payloads)) > LARGEST_MESSAGE:
-                    raise NotIntactError
-                counts[block.topic] += len(block)
-                yield block
-        expected = {name: self.topics[name].count if name in self.topics else 0 for name in topics}
-        if counts != expected or (
-            self._metadata is not None
-            and counts != {name: self._metadata.counts.get(name, 0) for name in topics}
-        ):
-            raise NotIntactError
-
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """Yield the messages of some topics, read with care; Damage behind the last good block."""
+        """Yield the messages of some topics, in their order; Damage behind the last good block."""
         counts = dict.fromkeys(topics, 0)
         number, damage = len(self._files), self._damage
         for index, opened in enumerate(self._files):
@@ -241,7 +218,7 @@ def _open_file(path: Path, stack: ExitStack) -> BagFile:
     if magic == SQLITE_MAGIC:
         return SqliteFile(path, stack)
     if magic.startswith(MCAP_MAGIC):
-        return Rosbag2File(path) if uses_rosbag2('mcap') else McapFile(path)
+        return McapFile(path)
     if magic.startswith(ROS_1_MAGIC):
         raise Damage(
             'it is a bag of ROS 1: convert it with `rosbags-convert --src FILE --dst FOLDER`, and '
@@ -257,7 +234,7 @@ def _open_packed(path: Path, stack: ExitStack) -> BagFile:
     folder = stack.enter_context(tempfile.TemporaryDirectory(dir=storage_folder()))
     unpacked = Path(folder) / path.stem
     with path.open('rb') as source, unpacked.open('wb') as target:
-        problem = unpack_file(source, target)
+        problem = unpack_stream('zstd', source, target)
     if unpacked.stat().st_size == 0 or (problem and unpacked.suffix == '.zstd'):
         raise Damage(problem or 'it is empty')
     return _open_file(unpacked, stack)

@@ -30,8 +30,9 @@ from robot_identification.files import new_beside, write_atomically
 from robot_identification.recording.bag_metadata import METADATA_FILE
 from robot_identification.recording.cdr import Packer
 from robot_identification.recording.joint_states import JOINT_STATE
-from robot_identification.recording.rosbag2_file import Rosbag2Records, uses_rosbag2
-from robot_identification.recording.rosbags_reader import rosbags_library
+from robot_identification.recording.rosbag2_file import (
+    Rosbag2Records, rosbags_library, uses_rosbag2,
+)
 import yaml
 
 # Of a bag that is not read before it is whole [bytes].

@@ -19,8 +19,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray, IndexArray
-from robot_identification.recording.compression import unpack, ZSTD_MAGIC
-from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE
+from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, unpack, ZSTD_MAGIC
 
 # Layouts of a block that are looked for in all of its messages; further ones are decoded singly.
 LARGEST_LAYOUTS = 16
@@ -226,11 +225,11 @@ def _unpack(payloads: Sequence[bytes]) -> tuple[Sequence[bytes], Damage | None]:
     if not (payloads and payloads[0].startswith(ZSTD_MAGIC)):
         return payloads, None
     unpacked: list[bytes] = []
-    try:
-        for payload in payloads:
-            unpacked.append(unpack('zstd', payload, LARGEST_MESSAGE))
-    except Damage as damage:
-        return unpacked, damage
+    for payload in payloads:
+        data, problem = unpack('zstd', payload, LARGEST_MESSAGE)
+        if problem:
+            return unpacked, Damage(f'a message: {problem}')
+        unpacked.append(data)
     return unpacked, None
 
 

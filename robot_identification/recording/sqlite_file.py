@@ -60,8 +60,6 @@ class SqliteFile:
                     self._damage, _compare_with_index(connection, counts.total())
                 )))
                 self.custom_data = _custom_data(connection)  # What the recorder noted
-                # rosbags sorts by log time, and does not look at its journal.
-                self.suits_rosbags = not self._damage and _is_in_order(connection)
         except _FAILURES as error:
             cause = str(error) or 'it asks for more memory than there is'
             raise Damage(f'its list of topics cannot be read: {cause}') from error
@@ -201,18 +199,6 @@ def _compare_with_index(connection: sqlite3.Connection, count: int) -> str:
     if indexed == count:
         return ''
     return f'its index counts {indexed:.0f} messages, and there are {count}'
-
-
-def _is_in_order(connection: sqlite3.Connection) -> bool:
-    """Return whether log times never go back."""
-    try:
-        back, = connection.execute(
-            'SELECT total(back) FROM (SELECT timestamp < lag(timestamp) OVER '
-            '(PARTITION BY topic_id ORDER BY id) AS back FROM messages)'
-        ).fetchone()
-    except _FAILURES:
-        return False
-    return not back
 
 
 def _custom_data(connection: sqlite3.Connection) -> dict[str, str]:

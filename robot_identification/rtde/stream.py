@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 import math
 import threading
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.errors import UsageError
-from robot_identification.rtde.channel import RtdeLostError, RtdeRefusedError
-from robot_identification.rtde.client import connect, RtdeConnection, RtdeOptions, Value
+from robot_identification.rtde.client import (
+    connect, RtdeConnection, RtdeLostError, RtdeOptions, RtdeRefusedError, Value,
+)
 
 CONNECTING, RECEIVING, REFUSED = 'connecting', 'receiving', 'refused'
 # How much faster than the robot's clock ours may run, [s/s] (docs/rtde.md): what seems a growing
@@ -35,50 +36,6 @@ LONG_INTERVAL = 1.5
 GOOD_SECONDS = 10.0
 # Stamps that are kept until they are requested; chosen: 10 s at 500 Hz.
 _MOST_STAMPS = 5000
-
-
-@dataclass(frozen=True)
-class StreamOptions:
-    """
-    Time limits of the stream.
-
-    `shortest_pause` precedes the first attempt to connect again [s]; each further pause is twice
-    as long, up to `longest_pause` [s], which also follows a refusal. Samples that come later than
-    `longest_delay` [s], measured by the robot's time, are dropped. Raises UsageError if a value is
-    not positive and finite, or the pauses are in the wrong order.
-    """
-
-    shortest_pause: float = 1.0
-    longest_pause: float = 30.0
-    longest_delay: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ('shortest_pause', 'longest_pause', 'longest_delay'):
-            value = getattr(self, name)
-            if not 0.0 < value < math.inf:
-                raise UsageError(f'{name} is {value:g} s, it must be above 0 and finite')
-        if self.shortest_pause > self.longest_pause:
-            raise UsageError(
-                f'the shortest pause, {self.shortest_pause:g} s, is above the longest one, '
-                f'{self.longest_pause:g} s'
-            )
-
-
-class Pauses:
-    """Pauses between attempts that grow by two from the shortest to the longest."""
-
-    def __init__(self, shortest: float, longest: float) -> None:
-        self._shortest, self._longest = shortest, longest
-        self._next = shortest
-
-    def take(self) -> float:
-        """Return the next pause [s]."""
-        pause, self._next = self._next, min(2.0 * self._next, self._longest)
-        return pause
-
-    def begin_anew(self) -> None:
-        """Begin with the shortest one again."""
-        self._next = self._shortest
 
 
 class Delay:
@@ -147,7 +104,7 @@ class StreamStatus:
     version: tuple[int, ...] = ()  # of the controller's software; empty while none has answered
     frequency: float = 0.0  # samples a second that the robot was asked for [Hz]
     # What the robot says of fields that it does not give, by key.
-    missing: Mapping[str, str] | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
     samples: int = 0  # handed on since the start
     # Samples that were dropped since the start: too late, or the one before once more.
     late: int = 0
@@ -173,14 +130,13 @@ class RtdeStream:
     def __init__(
         self,
         options: RtdeOptions,
-        stream: StreamOptions,
         on_start: Callable[[Mapping[str, str]], None],
         on_sample: Callable[[Mapping[str, Value]], None],
     ) -> None:
-        self._options, self._stream = options, stream
+        self._options = options
         self._on_start, self._on_sample = on_start, on_sample
         self._stop = threading.Event()
-        self._pauses = Pauses(stream.shortest_pause, stream.longest_pause)
+        self._pause = options.shortest_pause  # before the next attempt to connect again [s]
         self._stamps: deque[float] = deque(maxlen=_MOST_STAMPS)
         self._delays: deque[float] = deque(maxlen=_MOST_STAMPS)
         self._last_stamp = math.nan
@@ -193,33 +149,37 @@ class RtdeStream:
 
     def run(self) -> None:
         """Hand on samples until `stop` is called."""
+        longest = self._options.longest_pause
         while not self._stop.is_set():
             try:
                 self._read_one_connection()
             except RtdeRefusedError as error:
-                self._wait(REFUSED, str(error), self._stream.longest_pause)
+                self._wait(REFUSED, str(error), longest)
             except RtdeLostError as error:
-                self._wait(CONNECTING, str(error), self._pauses.take())
+                pause, self._pause = self._pause, min(2.0 * self._pause, longest)
+                self._wait(CONNECTING, str(error), pause)
 
     def _wait(self, state: str, reason: str, pause: float) -> None:
-        if self._stop.is_set():
-            return
-        self.status = replace(self.status, state=state, reason=reason, pause=pause)
-        self._stop.wait(pause)
+        if not self._stop.is_set():
+            self._update(state=state, reason=reason, pause=pause)
+            self._stop.wait(pause)
+
+    def _update(self, **changes: Any) -> None:
+        self.status = replace(self.status, **changes)
 
     def _read_one_connection(self) -> None:
         """Hand on the samples of one connection until it breaks, which is an error."""
-        self.status = replace(self.status, attempts=self.status.attempts + 1)
+        self._update(attempts=self.status.attempts + 1)
         connection = connect(self._options, self._stop.is_set)
         try:
-            self._on_start(connection.recipe.kinds)
-            self.status = replace(
-                self.status, version=connection.version, frequency=connection.frequency,
+            self._on_start(connection.kinds)
+            self._update(
+                version=connection.version, frequency=connection.frequency,
                 missing=connection.missing, connections=self.status.connections + 1, pause=0.0,
             )
             self._hand_on(connection)
         finally:
-            self.status = replace(self.status, texts=connection.texts)
+            self._update(texts=connection.texts)
             connection.close()
 
     def _hand_on(self, connection: RtdeConnection) -> None:
@@ -230,37 +190,37 @@ class RtdeStream:
             if self._stop.is_set():
                 return
             if stamp == self._last_stamp:
-                self.status = replace(self.status, repeated=self.status.repeated + 1)
+                self._update(repeated=self.status.repeated + 1)
                 continue
             self._last_stamp = stamp
             self._stamps.append(stamp)
             late = delay.update(stamp, now)
             self._delays.append(late)
-            if late > self._stream.longest_delay:
-                self.status = replace(self.status, late=self.status.late + 1)
+            if late > self._options.longest_delay:
+                self._update(late=self.status.late + 1)
                 continue
             self._on_sample(values)
             first = min(first, stamp)
             if stamp - first > GOOD_SECONDS:
-                self._pauses.begin_anew()
-            self.status = replace(
-                self.status, state=RECEIVING, samples=self.status.samples + 1, newest=now,
+                self._pause = self._options.shortest_pause
+            self._update(
+                state=RECEIVING, samples=self.status.samples + 1, newest=now,
                 texts=connection.texts,
             )
 
     def take_stamps(self) -> NDArray[np.float64]:
         """Return the robot's stamps since the last call, the last one of that call first [s]."""
-        return _take(self._stamps, keep_last=True)
+        taken = _take(self._stamps)
+        if taken.size:
+            # Behind it stands what has come meanwhile.
+            self._stamps.appendleft(float(taken[-1]))
+        return taken
 
     def take_delays(self) -> NDArray[np.float64]:
         """Return the delays of the samples since the last call [s]."""
-        return _take(self._delays, keep_last=False)
+        return _take(self._delays)
 
 
-def _take(numbers: deque[float], keep_last: bool) -> NDArray[np.float64]:
-    """Empty a queue that another thread fills, but for its last number where that is wanted."""
-    taken = [numbers.popleft() for _ in range(len(numbers))]
-    if keep_last and taken:
-        # Behind it stands what has come meanwhile.
-        numbers.appendleft(taken[-1])
-    return np.array(taken)
+def _take(numbers: deque[float]) -> NDArray[np.float64]:
+    """Empty a queue that another thread fills."""
+    return np.array([numbers.popleft() for _ in range(len(numbers))])

@@ -157,15 +157,14 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(tmp_path):
     file.write_bytes(b'\x89MCAP0\r\n' + bytes(range(200)))
     said = run(tmp_path, READ, file, code=1)
     assert 'BagError' in said
-    assert 'cut.mcap cannot be read as a rosbag2 bag: rosbag2_py cannot open it' in said
+    assert 'cut.mcap cannot be read as a rosbag2 bag' in said
 
 
-def test_without_any_library_both_ways_to_get_one_are_named(tmp_path):
+def test_without_any_library_bags_are_read_and_not_written(tmp_path):
+    """Both ways to get one are named."""
     bag = write_bag(tmp_path / 'bag', joint_states(NAMES, np.arange(3.0), *np.ones((3, 3, 2))))
     hidden = ('rosbags', 'mcap', 'rosbag2_py')
-    for folder, script, arguments in (
-        ('read', READ, [bag]), ('write', WRITE, [tmp_path / 'new', 1, 'closed']),
-    ):
-        said = run(tmp_path / folder, script, *arguments, hidden=hidden, code=1)
-        assert 'pip install rosbags mcap' in said
-        assert 'ros-$ROS_DISTRO-rosbag2-py' in said
+    said = run(tmp_path / 'write', WRITE, tmp_path / 'new', 1, 'closed', hidden=hidden, code=1)
+    assert 'pip install rosbags mcap' in said
+    assert 'ros-$ROS_DISTRO-rosbag2-py' in said
+    assert json.loads(run(tmp_path / 'read', READ, bag, hidden=hidden))['state'] == 'complete'

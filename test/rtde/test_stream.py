@@ -14,11 +14,10 @@ from fake_rtde_server import Behaviour, CUT, FakeRtdeServer, frame
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.rtde import stream
 from robot_identification.rtde.client import RtdeOptions
 from robot_identification.rtde.stream import (
-    CONNECTING, Delay, judge_arrivals, Pauses, RECEIVING, REFUSED, RtdeStream, StreamOptions,
+    CONNECTING, Delay, judge_arrivals, RECEIVING, REFUSED, RtdeStream,
 )
 
 KEYS = ('joint_temperatures',)
@@ -27,10 +26,10 @@ SHORTEST, LONGEST = 0.01, 0.04
 
 
 class Collector:
-    def __init__(self, server, stream):
+    def __init__(self, server, **pauses):
         self.kinds, self.stamps = [], []
         self.stream = RtdeStream(
-            RtdeOptions('127.0.0.1', KEYS, port=server.port, timeout=10.0), stream,
+            RtdeOptions('127.0.0.1', KEYS, port=server.port, timeout=10.0, **pauses),
             self.kinds.append, lambda values: self.stamps.append(values['timestamp']),
         )
 
@@ -43,8 +42,8 @@ class Collector:
 
 
 @contextmanager
-def reading(server, stream=None):
-    collector = Collector(server, stream or StreamOptions(SHORTEST, LONGEST))
+def reading(server, shortest=SHORTEST, longest=LONGEST):
+    collector = Collector(server, shortest_pause=shortest, longest_pause=longest)
     thread = threading.Thread(target=collector.stream.run)
     thread.start()
     try:
@@ -109,8 +108,8 @@ def test_a_connection_that_breaks_at_once_is_no_good_one():
 
 def test_who_refuses_is_asked_once_and_then_left_alone():
     """The pause is the longest one at once, and the reason stays to be read."""
-    stream = StreamOptions(SHORTEST, 1000.0)
-    with FakeRtdeServer(Behaviour(versions=(1,))) as server, reading(server, stream) as collector:
+    behaviour = Behaviour(versions=(1,))
+    with FakeRtdeServer(behaviour) as server, reading(server, longest=1000.0) as collector:
         collector.wait_until(lambda status: status.state == REFUSED, 'a refusal')
         status = collector.stream.status
         assert (status.pause, status.attempts, status.connections) == (1000.0, 1, 0)
@@ -121,8 +120,8 @@ def test_who_refuses_is_asked_once_and_then_left_alone():
 
 def test_a_refusal_is_not_for_ever():
     """A robot that was updated meanwhile is read."""
-    stream = StreamOptions(SHORTEST, SHORTEST)
-    with FakeRtdeServer(Behaviour(versions=(1,))) as server, reading(server, stream) as collector:
+    behaviour = Behaviour(versions=(1,))
+    with FakeRtdeServer(behaviour) as server, reading(server, longest=SHORTEST) as collector:
         collector.wait_until(lambda status: status.state == REFUSED, 'a refusal')
         server.behaviour = Behaviour()
         collector.wait_until(lambda status: status.state == RECEIVING, 'samples')
@@ -140,7 +139,7 @@ def test_late_samples_are_dropped(monkeypatch):
     behaviour = Behaviour(samples=30, ending=CUT, paced=False)
     with FakeRtdeServer(behaviour) as server, monkeypatch.context() as patch:
         patch.setattr(stream, 'time', SimpleNamespace(monotonic=now))
-        with reading(server, StreamOptions(1000.0, 1000.0)) as collector:
+        with reading(server, 1000.0, 1000.0) as collector:
             collector.wait_until(lambda status: status.pause, 'the end')
     expected = [100.0 + number / 500.0 for number in range(30) if number not in late]
     # The server adds up its periods.
@@ -163,20 +162,10 @@ def test_a_sample_that_comes_twice_is_handed_on_once():
 def test_what_is_wrong_in_the_listener_is_not_hidden():
     """An error of who takes the samples ends the stream, and the connection with it."""
     with FakeRtdeServer(Behaviour()) as server:
-        collector = Collector(server, StreamOptions())
+        collector = Collector(server)
         collector.stream._on_sample = lambda values: 1 / 0
         with pytest.raises(ZeroDivisionError):
             collector.stream.run()
-
-
-@given(shortest=st.floats(0.01, 10.0), factor=st.floats(1.0, 1e4), count=st.integers(1, 20))
-def test_a_pause_doubles_between_its_bounds(shortest, factor, count):
-    longest = factor * shortest
-    pauses = Pauses(shortest, longest)
-    found = [pauses.take() for _ in range(count)]
-    assert found == [min(shortest * 2**k, longest) for k in range(count)]
-    pauses.begin_anew()
-    assert pauses.take() == shortest
 
 
 @given(offset=st.floats(-1e6, 1e6), drift=st.floats(-1e-4, 1e-4),
@@ -236,13 +225,3 @@ def test_stamps_are_told_with_the_one_before():
         first = collector.stream.take_stamps()
         assert first == pytest.approx(collector.stamps)
         assert collector.stream.take_stamps().tolist() == [first[-1]]
-
-
-@pytest.mark.parametrize(('wrong', 'words'), [
-    ({'shortest_pause': 0.0}, r'shortest_pause is 0 s'),
-    ({'longest_delay': math.nan}, r'longest_delay is nan s'),
-    ({'shortest_pause': 31.0}, r'31 s, is above the longest one, 30 s'),
-])
-def test_wrong_options_are_refused(wrong, words):
-    with pytest.raises(UsageError, match=words):
-        StreamOptions(**wrong)
