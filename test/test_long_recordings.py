@@ -31,8 +31,9 @@ from robot_identification.processing.repairs import (
     find_duplicates, find_segments, order_by_time, sampling_period,
 )
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
-from robot_identification.recording.recording import Channel, Recording
-from robot_identification.recording.recording_parts import PART_DURATION, spread_parts
+from robot_identification.recording.recording import (
+    Channel, PART_DURATION, Recording, spread_parts,
+)
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.validation.validation import predict_effort, predict_urdf_effort
 

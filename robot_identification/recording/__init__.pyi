@@ -6,7 +6,6 @@ from .bag import (
     read_recording as read_recording,
 )
 from .bag_files import data_hashes as data_hashes
-from .bag_metadata import METADATA_FILE as METADATA_FILE, read_metadata as read_metadata
 from .bag_writer import (
     BagWriter as BagWriter, joint_state_maker as joint_state_maker, new_bag as new_bag,
     OfferedQos as OfferedQos, write_samples as write_samples,
@@ -21,12 +20,13 @@ from .joint_names import (
     parse_joint_names as parse_joint_names, recommend_names as recommend_names,
 )
 from .joint_states import DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE
-from .raw_bag import Damage as Damage
+from .raw_bag import (
+    Damage as Damage, METADATA_FILE as METADATA_FILE, read_metadata as read_metadata,
+)
 from .recording import (
     Channel as Channel, COMMAND_CHANNEL as COMMAND_CHANNEL, Recording as Recording,
-    ROTOR_CHANNEL as ROTOR_CHANNEL,
+    ROTOR_CHANNEL as ROTOR_CHANNEL, spread_parts as spread_parts,
 )
-from .recording_parts import spread_parts as spread_parts
 from .rosbag2_file import rosbags_library as rosbags_library, uses_rosbag2 as uses_rosbag2
 from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,

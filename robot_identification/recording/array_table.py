@@ -66,14 +66,10 @@ class ArrayTable(TableSource):
         for self._first in range(0, count, BLOCK_MESSAGES):
             yield self._rows(places, slice(self._first, self._first + BLOCK_MESSAGES))
 
-    def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
-        """Return windows of consecutive rows from all over the table."""
-        count = len(self._columns[self.columns[0]])
-        step = max(count // WINDOWS, WINDOW_ROWS)
-        return [
-            self._rows(places, slice(first, first + WINDOW_ROWS))
-            for first in range(0, count, step)
-        ]
+    def _windows(self) -> Iterator[FloatArray]:
+        count, every = len(self._columns[self.columns[0]]), range(len(self.columns))
+        for first in range(0, count, max(count // WINDOWS, WINDOW_ROWS)):
+            yield self._rows(every, slice(first, first + WINDOW_ROWS))
 
 
 def _read(path: Path, suffix: str, lost: list[str]) -> Arrays:

@@ -18,12 +18,11 @@ import tempfile
 from robot_identification.arrays import folder as storage_folder
 from robot_identification.errors import BagError, UsageError
 from robot_identification.files import file_sha256
-from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FILE, read_metadata
 from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
 from robot_identification.recording.other_files import find_other, is_pointer, POINTER
 from robot_identification.recording.raw_bag import (
-    Damage, RawBlock, Topic, unpack_stream, ZSTD_MAGIC,
+    BagMetadata, Damage, METADATA_FILE, RawBlock, read_metadata, Topic, unpack_stream, ZSTD_MAGIC,
 )
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
 from robot_identification.recording.sqlite_file import SqliteFile

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, needing, UsageError
 from robot_identification.files import new_beside, write_atomically
-from robot_identification.recording.bag_metadata import METADATA_FILE
 from robot_identification.recording.cdr import Packer
 from robot_identification.recording.joint_states import JOINT_STATE
+from robot_identification.recording.raw_bag import METADATA_FILE
 from robot_identification.recording.rosbag2_file import (
     Rosbag2Records, rosbags_library, uses_rosbag2,
 )

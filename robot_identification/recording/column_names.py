@@ -10,97 +10,16 @@ from dataclasses import dataclass
 from functools import cache
 import re
 
+from robot_identification.recording.column_words import (
+    ALL_UNITS, BESIDE_TIME, CURRENT, FOREIGN, GENERIC, INDIRECT, LONE, MEASURED, NOUNS, TIMES,
+    TORQUE, UNIT_WORDS, WANTED,
+)
+
 # What stands for an index, and for the name of a joint, among the words of a column.
 INDEX, JOINT = '#', '@'
 
 _WORD = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+')
 _BRACKETS = re.compile(r'\s*[\[({<]\s*([^\])}>]*?)\s*[\])}>]')
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_POSITION = _words('q qpos pos position positions angle angles ang theta θ φ winkel lage ist qact')
-_VELOCITY = _words(
-    'dq qd qdot qvel vel velocity velocities speed speeds spd omega ω dtheta thetadot dqdt '
-    'geschwindigkeit v'
-)
-_TORQUE = _words('tau τ torque torques trq tq moment moments drehmoment mom qfrc')
-_CURRENT = _words('current currents curr cur i iq amps amperage strom')
-_EFFORT = _words('effort efforts eff load loads')
-_TEMPERATURE = _words('temperature temperatures temp temps')
-_NOUNS = {
-    **dict.fromkeys(_POSITION, 'q'), **dict.fromkeys(_VELOCITY, 'dq'),
-    **dict.fromkeys(_TORQUE | _CURRENT | _EFFORT, 'effort'),
-    **dict.fromkeys(_TEMPERATURE, 'temperature'),
-}
-# Letters that mean a quantity only where nothing else does.
-_LONE = {'i': 'effort', 'v': 'dq', 'p': 'q'}
-# Columns with these are of something else than what the joints did.
-_FOREIGN = _words(
-    'acc acceleration accelerations accel ddq qdd qddot ddot jerk tcp ee eef cartesian pose tool '
-    'flange wrench force forces voltage voltages power energy std variance gravity friction '
-    'stiffness damping count seq quaternion orientation imu camera image images accelerometer '
-    'momentum mode status error errors err ext external limit limits max min residual predicted '
-    'speed_scaling scaling fraction quality flag'
-)
-_WANTED = _words(
-    'target desired des command commanded commands cmd cmded ref reference setpoint setpoints '
-    'goal action actions planned soll nominal interpolated ipo'
-)
-_MEASURED = _words(
-    'actual act measured measurement msr meas present feedback fb real observed observation '
-    'sensed sensor encoder enc'
-)
-_INDIRECT = _words(
-    'motor raw filtered filt estimated est hat secondary theta dtheta output control load loads'
-)
-# Words that say nothing of the quantity.
-_GENERIC = _words('joint joints jnt axis axes j a state states')
-
-_TIMES = _words(
-    'time times t timestamp timestamps stamp stamps ts zeit uhrzeit clock datetime sec secs nsec '
-    'nsecs nanosec nanosecs seconds nanoseconds'
-)
-_BESIDE_TIME = _words(
-    'sim simulation header joint joints states state field message msg ros rosbag bag epoch unix '
-    'relative elapsed rec recording recorded receive received system robot controller sample '
-    'since start in abs log utc local s ms us ns msec usec millis micros nanos millisecond '
-    'milliseconds microseconds nano sensor a of the posix wall date index'
-)
-
-# Spelling of units, without blanks, slashes and dots, in lower case.
-_UNIT_WORDS: dict[str, dict[str, str]] = {
-    'time': {
-        **dict.fromkeys(_words('s sec secs second seconds'), 's'),
-        **dict.fromkeys(
-            _words('ms msec msecs millis millisec millisecond milliseconds'), 'ms'),
-        **dict.fromkeys(_words('us µs μs usec micros microsec microseconds'), 'us'),
-        **dict.fromkeys(_words('ns nsec nsecs nanos nanosec nanosecond nanoseconds'), 'ns'),
-    },
-    'q': {
-        **dict.fromkeys(_words('rad rads radian radians'), 'rad'),
-        **dict.fromkeys(_words('deg degs degree degrees ° grad'), 'deg'),
-        'm': 'm', 'mm': 'mm',
-    },
-    'dq': {
-        **dict.fromkeys(_words('rads radps radpers radsec radpersec radsecond rad radian radians '
-                               'rads1 1s radianspersecond'), 'rad/s'),
-        **dict.fromkeys(_words('degs degps degpers degsec degpersec deg °s degree degrees grads '
-                               'degreespersecond degs1'), 'deg/s'),
-        **dict.fromkeys(_words('ms mps'), 'm/s'), **dict.fromkeys(_words('mms mmps'), 'mm/s'),
-        'rpm': 'rpm',
-    },
-    'effort': {
-        **dict.fromkeys(_words('a amp amps ampere amperes'), 'A'),
-        **dict.fromkeys(_words('ma milliamp milliamps milliampere milliamperes'), 'mA'),
-        **dict.fromkeys(_words('nm newtonmeter newtonmetre newtonmeters'), 'Nm'), 'mnm': 'mNm',
-    },
-    'temperature': dict.fromkeys(_words('c degc °c celsius degreec'), 'deg C'),
-}
-_UNIT_WORDS['rotor_position'] = {k: v for k, v in _UNIT_WORDS['q'].items() if 'm' not in v}
-_ALL_UNITS = frozenset(word for words in _UNIT_WORDS.values() for word in words)
 
 
 @dataclass(frozen=True)
@@ -129,12 +48,12 @@ def _key(text: str) -> str:
 
 def is_unit(text: str) -> bool:
     """Return whether a text is the name of a unit, in brackets or not."""
-    return _key(text.strip('[](){}<> ')) in _ALL_UNITS | {'-', ''} and bool(text)
+    return _key(text.strip('[](){}<> ')) in ALL_UNITS | {'-', ''} and bool(text)
 
 
 def unit_of(text: str, quantity: str) -> str:
     """Return the unit that a text spells, empty if it is none of a quantity."""
-    return _UNIT_WORDS[quantity].get(_key(text), '')
+    return UNIT_WORDS[quantity].get(_key(text), '')
 
 
 @cache
@@ -142,10 +61,10 @@ def take_apart(text: str) -> ColumnName:
     """Return a name taken apart."""
     unit, rest = '', text
     for found in _BRACKETS.finditer(text):
-        if found[1] and not found[1].isdigit() and _key(found[1]) in _ALL_UNITS:
+        if found[1] and not found[1].isdigit() and _key(found[1]) in ALL_UNITS:
             unit, rest = found[1], text[:found.start()] + ' ' + text[found.end():]
     slash = re.search(r'\s/\s*(\S+)$', text)
-    if not unit and slash is not None and _key(slash[1]) in _ALL_UNITS:
+    if not unit and slash is not None and _key(slash[1]) in ALL_UNITS:
         unit, rest = slash[1], text[:slash.start()]
     return ColumnName(text, split_words(rest), unit)
 
@@ -160,17 +79,17 @@ def split_words(text: str) -> tuple[str, ...]:
 
 def _split_joined(word: str) -> list[str]:
     """Return the parts of a word such as jointpos."""
-    if word in _NOUNS or len(word) < 4:
+    if word in NOUNS or len(word) < 4:
         return [word]
     for prefix in ('joint', 'axis', 'motor', 'actual', 'act', 'msr', 'measured', 'meas', 'robot'):
-        if word.startswith(prefix) and word[len(prefix):] in _NOUNS:
+        if word.startswith(prefix) and word[len(prefix):] in NOUNS:
             return [prefix, word[len(prefix):]]
     return [word]
 
 
 def _take_unit(words: list[str], quantity: str) -> str:
     """Return the unit that stands among words, and take its words out."""
-    units = _UNIT_WORDS[quantity]
+    units = UNIT_WORDS[quantity]
     for length in (3, 2, 1):
         for at in range(len(words) - length, -1, -1):
             text = ''.join(words[at:at + length])
@@ -186,13 +105,13 @@ def classify(given: Sequence[str]) -> Meaning | None:
     words = [
         part for word in given if word not in (INDEX, JOINT) for part in _split_joined(word)
     ]
-    if set(words) & _FOREIGN:
+    if set(words) & FOREIGN:
         return None
     quantity, noun = _find_noun(words)
-    wanted = bool(set(words) & _WANTED)
+    wanted = bool(set(words) & WANTED)
     rank = 0.0
     if not quantity:
-        if set(words) <= _GENERIC | _MEASURED | {'rad', 'deg', 'degrees'}:
+        if set(words) <= GENERIC | MEASURED | {'rad', 'deg', 'degrees'}:
             quantity, rank = 'q', -3.0
         elif {'observation', 'state'} <= set(words) or 'action' in words:
             quantity, rank = 'q', -2.0
@@ -204,24 +123,24 @@ def classify(given: Sequence[str]) -> Meaning | None:
     if noun and noun in words:
         after = words[words.index(noun) + 1:]
         wanted |= 'd' in after or 'c' in after
-    rank += 2.0 * bool(set(words) & _MEASURED) - 1.0 * bool(set(words) & _INDIRECT)
+    rank += 2.0 * bool(set(words) & MEASURED) - 1.0 * bool(set(words) & INDIRECT)
     natural = ''
     if quantity == 'effort':
-        natural = 'Nm' if noun in _TORQUE else 'A' if noun in _CURRENT else ''
+        natural = 'Nm' if noun in TORQUE else 'A' if noun in CURRENT else ''
         # A torque needs no drive gain; a load is in percent more often than not.
-        rank += 0.5 * (noun in _TORQUE)
+        rank += 0.5 * (noun in TORQUE)
     return Meaning(quantity, rank - 0.01 * len(words), wanted, unit, natural)
 
 
 def is_prefix(word: str) -> bool:
     """Return whether a word before the name of a joint may be the name of an arm."""
-    return len(word) > 1 and word not in _FOREIGN | _WANTED and word.isalpha()
+    return len(word) > 1 and word not in FOREIGN | WANTED and word.isalpha()
 
 
 def names_something(words: Collection[str]) -> bool:
     """Return whether words are more than numbers, letters and how a quantity was obtained."""
     return any(
-        word.isalpha() and len(word) > 1 and word not in _MEASURED | _INDIRECT for word in words
+        word.isalpha() and len(word) > 1 and word not in MEASURED | INDIRECT for word in words
     )
 
 
@@ -233,35 +152,35 @@ def _find_noun(words: list[str]) -> tuple[str, str]:
             words[k:k + 2] = ['dq']
             break
     nouns = [
-        word for word in words if word in _NOUNS and (word not in _LONE or _is_alone(word, words))
+        word for word in words if word in NOUNS and (word not in LONE or _is_alone(word, words))
     ]
     solid = [word for word in nouns if word != 'current']
-    if solid and _NOUNS[solid[-1]] != 'effort':
+    if solid and NOUNS[solid[-1]] != 'effort':
         # In `current_position` the word means present.
         nouns = solid
     if nouns:
-        return _NOUNS[nouns[-1]], nouns[-1]
-    lone = [word for word in words if word in _LONE and _is_alone(word, words)]
-    return (_LONE[lone[-1]], lone[-1]) if lone else ('', '')
+        return NOUNS[nouns[-1]], nouns[-1]
+    lone = [word for word in words if word in LONE and _is_alone(word, words)]
+    return (LONE[lone[-1]], lone[-1]) if lone else ('', '')
 
 
 def _is_alone(word: str, words: Collection[str]) -> bool:
     others = set(words) - {word}
-    return others <= _GENERIC | _MEASURED | _WANTED | _ALL_UNITS | {'motor'}
+    return others <= GENERIC | MEASURED | WANTED | ALL_UNITS | {'motor'}
 
 
 def time_rank(name: ColumnName) -> float | None:
     """Return how well a name fits the time of a row; None if it is none."""
     words = set(name.words)
-    if not words & _TIMES:
+    if not words & TIMES:
         return None
-    if not words <= _TIMES | _BESIDE_TIME:
+    if not words <= TIMES | BESIDE_TIME:
         # In a structure that may have any name.
         last = set(split_words(re.split(r'[./]', name.text)[-1]))
-        return -1.0 if last and last <= _TIMES else None
+        return -1.0 if last and last <= TIMES else None
     if words <= {'sec', 'secs', 'nsec', 'nsecs', 'nanosec', 'nanosecs', 'nanoseconds', 'nano'}:
         return -2.0
-    rank = 2.0 if 'stamp' in words else 1.0 if words <= _TIMES else 0.0
+    rank = 2.0 if 'stamp' in words else 1.0 if words <= TIMES else 0.0
     return rank - 0.01 * len(name.words)
 
 

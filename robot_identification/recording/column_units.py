@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.recording.table_mapping import UNITS
+from robot_identification.recording.column_words import UNITS
 
 # What an arm that is identified does; beyond them a unit is unlikely, a decade as much as
 # _WEIGHT says. Chosen: slow and fast loggers; the slowest motion worth a recording and the fastest

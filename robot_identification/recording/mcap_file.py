@@ -21,9 +21,8 @@ import struct
 from typing import BinaryIO
 import zlib
 
-from robot_identification.recording.bag_metadata import custom_data
 from robot_identification.recording.raw_bag import (
-    Damage, LARGEST_MESSAGE, RawBlock, Topic, unpack,
+    custom_data, Damage, LARGEST_MESSAGE, RawBlock, Topic, unpack,
 )
 
 MAGIC = b'\x89MCAP0\r\n'

@@ -180,10 +180,9 @@ class ParquetTable(TableSource):
             times += self._offset
             self._episode, self._end = float(numbers[first]), float(times[-1])
 
-    def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
-        """Return windows of consecutive rows from all over the table."""
-        names = list(dict.fromkeys(self._sources[self.columns[place]][0] for place in places))
-        windows = []
+    def _windows(self) -> Iterator[FloatArray]:
+        names = list(dict.fromkeys(name for name, _ in self._sources.values()))
+        every = range(len(self.columns))
         for path in self._files[::max(len(self._files) // WINDOWS, 1)]:
             with self._open(path) as file:
                 rows = file.metadata.num_rows
@@ -191,10 +190,9 @@ class ParquetTable(TableSource):
                 at, due = 0, 0
                 for batch in self._batches(file, names, WINDOW_ROWS):
                     if at >= due and batch.num_rows:
-                        windows.append(self._numbers(batch, places))
+                        yield self._numbers(batch, every)
                         due = at + step
                     at += batch.num_rows
-        return windows
 
 
 def _library(path: Path) -> Any:

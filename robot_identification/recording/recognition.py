@@ -11,9 +11,9 @@ with the joints' names in it, or with numbers that count from 0 or 1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 import shlex
 
 import numpy as np
@@ -24,9 +24,10 @@ from robot_identification.recording.column_names import (
     split_words, take_apart, time_rank, time_unit, unit_of,
 )
 from robot_identification.recording.column_units import find_units, Rows
+from robot_identification.recording.column_words import QUANTITIES
 from robot_identification.recording.joint_names import recommend_names
 from robot_identification.recording.table_mapping import (
-    Columns, make_columns, mapping_text, QUANTITIES, TableMapping,
+    Columns, make_columns, mapping_text, TableMapping,
 )
 from robot_identification.recording.table_source import TableSource
 
@@ -55,6 +56,17 @@ class Series:
     named: bool = False  # Whether the names of joints are in those of the columns
     from_zero: bool = False  # Whether the numbers in the names count from 0
 
+    @property
+    def present(self) -> int:
+        """Return how many joints have a column."""
+        return sum(place >= 0 for place in self.places)
+
+    def shared(self, anchor: Series | None) -> int:
+        """Return how many words two series have in common before the joints."""
+        others = anchor.before if anchor is not None else ()
+        equal = [a == b for a, b in zip(self.before, others, strict=False)]
+        return equal.index(False) if False in equal else len(equal)
+
 
 def recognize(
     table: TableSource, joint_names: Sequence[str], names: Mapping[str, str]
@@ -65,125 +77,432 @@ def recognize(
     `names` has the model's name by that of the log, where they differ. Raise DataError, with a
     mapping to be edited, where columns are missing or several may be meant.
     """
-    columns = [take_apart(text) for text in table.columns]
-    series = _find_series(table, columns, tuple(joint_names), names)
-    chosen = _choose(table, series, tuple(joint_names), names)
-    mapping = _make_mapping(table, columns, chosen, tuple(joint_names))
-    return replace(
-        mapping, command=_find_command(table, columns, series, mapping, len(joint_names)),
-        notes=(*mapping.notes, *_left_out(series, chosen, tuple(joint_names))),
-    )
+    return _Recognition(table, tuple(joint_names), names).mapping()
 
 
-def _find_command(
-    table: TableSource, columns: Sequence[ColumnName], series: Sequence[Series],
-    mapping: TableMapping, n: int,
-) -> Columns | None:
-    """Return the positions that were commanded, in their unit; None unless one may be meant."""
-    wanted = [
-        one for one in series
-        if one.meaning.quantity == 'q' and one.meaning.wanted and len(one.places) == n
-        and one.is_whole
-    ]
-    if len(wanted) != 1:
-        return None
-    try:
-        unit = _stated_unit(table, columns, 'q', wanted[0]) or mapping.quantities['q'].unit
-    except DataError:
-        # What is not asked for keeps no table from being read.
-        return None
-    return make_columns('q', tuple(table.columns[place] for place in wanted[0].places), unit)
+class _Recognition:
+    """What is found in one table for the joints of a model."""
 
+    def __init__(
+        self, table: TableSource, joints: tuple[str, ...], names: Mapping[str, str]
+    ) -> None:
+        self._table, self._joints, self._names = table, joints, names
+        self._columns = [take_apart(text) for text in table.columns]
+        renamed = {model: own for own, model in names.items()}
+        self._own = tuple(renamed.get(joint, joint) for joint in joints)  # in the log
+        self._series = self._find_series()
 
-def _left_out(
-    series: Sequence[Series], chosen: Mapping[str, Series], joints: Sequence[str]
-) -> list[str]:
-    """Return which quantities are there for a part of the joints, and for none are used."""
-    notes = []
-    for quantity in ('temperature', 'rotor_position'):
-        for one in series:
-            if one.meaning.quantity == quantity and one.named and quantity not in chosen:
-                absent = [joint for joint, place in zip(joints, one.places, strict=True)
-                          if place < 0]
-                notes.append(
-                    f'no column of {quantity.replace("_", " ")} for {", ".join(absent)}: that of '
-                    'the other joints is left out'
-                )
-                break
-    return notes
-
-
-def _find_series(
-    table: TableSource, columns: Sequence[ColumnName], joints: tuple[str, ...],
-    names: Mapping[str, str],
-) -> list[Series]:
-    """Return all series that may be of the joints."""
-    by_name = _named_series(columns, joints, names)
-    counted = _counted_series(columns, len(joints))
-    if any(one.meaning.quantity == 'q' and one.is_whole for one in by_name):
-        # joint_0 to joint_6 beside a model's joint_1 to joint_6 are numbers, not names.
-        has_zero = any('0' in split_words(name) for name in joints)
-        shifted = not has_zero and _counts(joints) and any(
-            one.from_zero and one.meaning.quantity == 'q' and one.is_whole for one in counted
+    def mapping(self) -> TableMapping:
+        """Return the mapping of the series that are meant, with their units."""
+        table, chosen, time = self._table, self._choose(), self._find_time()
+        if time is None and table.rate is None:
+            raise DataError(f'{self._no_time()}:\n{self._draft(list(chosen.values()))}')
+        place, nanoseconds = time if time is not None else (None, None)
+        stated = {
+            quantity: self._stated_unit(quantity, one) for quantity, one in chosen.items()
+            if quantity in ('q', 'dq', 'effort')
+        }
+        stated['time'] = 's'
+        if place is not None and nanoseconds is None:
+            stated['time'] = time_unit(self._columns[place]) or unit_of(
+                table.units.get(table.columns[place], ''), 'time'
+            )
+        natural = chosen['effort'].meaning.natural if 'effort' in chosen else ''
+        units = find_units(stated, natural, self._sample(chosen, place, nanoseconds))
+        quantities = {
+            quantity: self._make_columns(
+                quantity, one, units.units.get(quantity, _DEFAULT_UNITS.get(quantity, ''))
+            )
+            for quantity, one in chosen.items()
+        }
+        effort = quantities['effort'].unit if 'effort' in quantities else ''
+        return TableMapping(
+            time=make_columns('time', '' if place is None else table.columns[place],
+                              units.units['time']),
+            quantities=quantities,
+            joints=self._joints,
+            metadata={'effort_unit': effort.removeprefix('m')} if effort else {},
+            nanoseconds='' if nanoseconds is None else table.columns[nanoseconds],
+            rate=table.rate if place is None else None,
+            command=self._find_command(quantities['q'].unit),
+            recognized=True,
+            checks=units.checks,
+            notes=(*filter(None, [units.alternative]), *self._left_out(chosen)),
         )
-        return counted if shifted else by_name
-    if table.joints and set(_own_names(joints, names)) & set(table.joints):
-        # The table says which joint each number is.
-        order = [table.joints.index(name) for name in _own_names(joints, names)
-                 if name in table.joints]
-        listed = [
-            replace(one, places=tuple(one.places[k] for k in order))
-            for one in counted if len(one.places) == len(table.joints)
+
+    def _make_columns(self, quantity: str, one: Series, unit: str) -> Columns:
+        return make_columns(quantity, tuple(self._table.columns[k] for k in one.places), unit)
+
+    def _find_command(self, unit: str) -> Columns | None:
+        """Return the positions that were commanded, None unless one series may be meant."""
+        wanted = [
+            one for one in self._of('q', wanted=True)
+            if len(one.places) == len(self._joints) and one.is_whole
         ]
-        if len(order) == len(joints) and listed:
-            return listed
-    return counted + by_name
+        if len(wanted) != 1:
+            return None
+        try:
+            return self._make_columns('q', wanted[0], self._stated_unit('q', wanted[0]) or unit)
+        except DataError:
+            # What is not asked for keeps no table from being read.
+            return None
 
+    def _of(self, quantity: str, *, wanted: bool) -> list[Series]:
+        """Return the series of a quantity that was commanded, or measured."""
+        return [
+            one for one in self._series
+            if one.meaning.quantity == quantity and one.meaning.wanted == wanted
+        ]
 
-def _own_names(joints: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the joints in the log."""
-    renamed = {model: own for own, model in names.items()}
-    return tuple(renamed.get(joint, joint) for joint in joints)
+    def _absent(self, one: Series) -> list[str]:
+        """Return the joints of which a series has no column."""
+        return [joint for joint, place in zip(self._joints, one.places, strict=True) if place < 0]
 
+    def _left_out(self, chosen: Mapping[str, Series]) -> list[str]:
+        """Return which quantities are there for a part of the joints, and for none are used."""
+        notes = []
+        for quantity in ('temperature', 'rotor_position'):
+            parts = [one for one in self._series
+                     if one.meaning.quantity == quantity and one.named and quantity not in chosen]
+            if parts:
+                notes.append(
+                    f'no column of {quantity.replace("_", " ")} for '
+                    f'{", ".join(self._absent(parts[0]))}: that of the other joints is left out'
+                )
+        return notes
 
-def _named_series(
-    columns: Sequence[ColumnName], joints: tuple[str, ...], names: Mapping[str, str]
-) -> list[Series]:
-    """Return the series with the joints' names in those of the columns."""
-    best: list[Series] = []
-    own = [split_words(name) for name in _own_names(joints, names)]
-    plain = [split_words(name) for name in joints]
-    # Names of another recording than this one do no harm.
-    for wanted in (*_spellings(own), *([] if plain == own else _spellings(plain))):
-        groups: dict[tuple[Words, Words], dict[int, int]] = {}
-        for place, column in enumerate(columns):
-            for joint, at in _joints_in(column.words, wanted):
-                words = column.words
-                key = (words[:at], words[at + len(wanted[joint]):])
-                groups.setdefault(key, {}).setdefault(joint, place)
-        found = []
-        for (before, after), members in groups.items():
-            meaning = classify((*before, JOINT, *after))
-            if meaning is None and len(before) == 1 and not after and is_prefix(before[0]):
-                meaning = _BARE
-            if meaning is None:
+    def _find_series(self) -> list[Series]:
+        """Return all series that may be of the joints."""
+        joints, listed = self._joints, self._table.joints
+        by_name = self._named_series()
+        counted = counted_series(self._columns, len(joints))
+        if any(one.meaning.quantity == 'q' and one.is_whole for one in by_name):
+            # joint_0 to joint_6 beside a model's joint_1 to joint_6 are numbers, not names.
+            has_zero = any('0' in split_words(name) for name in joints)
+            shifted = not has_zero and _counts(joints) and any(
+                one.from_zero and one.meaning.quantity == 'q' and one.is_whole for one in counted
+            )
+            return counted if shifted else by_name
+        if joints and set(self._own) <= set(listed):
+            # The table says which joint each number is.
+            order = [listed.index(name) for name in self._own]
+            ordered = [
+                replace(one, places=tuple(one.places[k] for k in order))
+                for one in counted if len(one.places) == len(listed)
+            ]
+            if ordered:
+                return ordered
+        return counted + by_name
+
+    def _named_series(self) -> list[Series]:
+        """Return the series with the joints' names in those of the columns."""
+        best: list[Series] = []
+        own = [split_words(name) for name in self._own]
+        plain = [split_words(name) for name in self._joints]
+        # Names of another recording than this one do no harm.
+        for wanted in (*_spellings(own), *([] if plain == own else _spellings(plain))):
+            found = []
+            groups = _group(self._columns, partial(_joint_in, wanted=wanted))
+            for (before, after), members in groups.items():
+                meaning = classify((*before, JOINT, *after))
+                if meaning is None and len(before) == 1 and not after and is_prefix(before[0]):
+                    meaning = _BARE
+                if meaning is not None:
+                    places = tuple(members.get(k, -1) for k in range(len(own)))
+                    found.append(Series(meaning, before, places, -1 not in places, named=True))
+            if any(one.is_whole and one.meaning.quantity == 'q' for one in found):
+                return found
+            best = max(best, found, key=lambda some: sum(one.present for one in some))
+        return best
+
+    def _choose(self) -> dict[str, Series]:
+        """Return the series of every quantity; raise DataError where that cannot be known."""
+        chosen: dict[str, Series] = {}
+        for quantity in QUANTITIES:
+            candidates = [
+                self._without_still_columns(self._selected(one))
+                for one in self._of(quantity, wanted=False) if one.is_whole
+            ]
+            if not candidates:
                 continue
-            found.append(Series(
-                meaning, before, tuple(members.get(k, -1) for k in range(len(joints))),
-                len(members) == len(joints), named=True,
-            ))
-        if any(one.is_whole and one.meaning.quantity == 'q' for one in found):
-            return found
-        if _count(found) > _count(best):
-            best = found
-    return best
+            anchor = chosen.get('q')
+            candidates.sort(key=partial(_fit, anchor=anchor), reverse=True)
+            best = candidates[0]
+            rivals = [
+                one for one in candidates
+                if one.shared(anchor) == best.shared(anchor)
+                and abs(one.meaning.rank - best.meaning.rank) < 0.3
+            ]
+            if len(rivals) > 1 and quantity in ('q', 'dq', 'effort'):
+                raise DataError(
+                    f'{self._table.path}: {quantity} may be '
+                    f'{" or ".join(map(self._listed, rivals))}. Keep what is meant in this '
+                    f'mapping:\n{self._draft(self._series)}'
+                )
+            chosen[quantity] = best
+        if 'q' not in chosen:
+            raise self._missing()
+        for quantity, one in chosen.items():
+            self._check_count(quantity, one)
+        for quantity in ('dq', 'effort'):
+            if quantity not in chosen:
+                self._check_part(quantity)
+        return chosen
+
+    def _selected(self, one: Series) -> Series:
+        """Return a series of the columns whose numbers the user gave to the joints, if so."""
+        listed = _numbered_joints(len(one.places))
+        if one.named or len(one.places) <= len(self._joints) or not (
+            set(self._own) <= set(self._names) & set(listed)
+        ):
+            return one
+        return replace(one, places=tuple(one.places[listed.index(name)] for name in self._own))
+
+    def _without_still_columns(self, one: Series) -> Series:
+        """Return a series without columns beyond the joints' that never change."""
+        n = len(self._joints)
+        for place in one.places[n:]:
+            values = _sampled(self._table, place)
+            if values.size and np.ptp(values) >= _STILL:
+                return one
+        return replace(one, places=one.places[:n])
+
+    def _check_count(self, quantity: str, one: Series) -> None:
+        """Raise DataError of more columns than joints."""
+        if len(one.places) <= len(self._joints):
+            return
+        pairs = zip(_numbered_joints(len(self._joints)), self._joints, strict=True)
+        names = shlex.quote(','.join(f'{name}={joint}' for name, joint in pairs))
+        raise DataError(
+            f'{self._table.path} has more columns of {quantity} than the model has joints, '
+            f'{", ".join(self._joints)}: {self._listed(one)}. If the first are the joints, add '
+            f'--joint-names {names}; else name one column a joint in a mapping:\n'
+            f'{self._draft(self._series)}'
+        )
+
+    def _check_part(self, quantity: str) -> None:
+        """Raise DataError of columns for a part of the joints."""
+        part = [one for one in self._of(quantity, wanted=False) if one.named and not one.is_whole]
+        if not part:
+            return
+        absent = self._absent(part[0])
+        present = [joint for joint in self._joints if joint not in absent]
+        # Velocities can be differentiated from positions; nothing stands in for efforts.
+        fix = (
+            f'leave {quantity} out in a mapping' if quantity != 'effort' else
+            'if the joints without it stand still, take the others alone: --joints '
+            + ' '.join(shlex.quote(joint) for joint in present)
+        )
+        raise DataError(
+            f'{self._table.path} has no column of {quantity} of {", ".join(absent)}, as it has '
+            f'for other joints, {self._listed(part[0])}: add it, or {fix}'
+        )
+
+    def _listed(self, one: Series) -> str:
+        names = [self._table.columns[place] for place in one.places if place >= 0]
+        return ', '.join(names) if len(names) < 4 else f'{names[0]} .. {names[-1]}'
+
+    def _find_time(self) -> tuple[int, int | None] | None:
+        """Return the column of the time, and that of its nanoseconds; None if there is none."""
+        for place in self._named_times():
+            nanoseconds = nanoseconds_of(self._columns[place], self._columns)
+            if nanoseconds is not None or self._runs_on(place):
+                return place, nanoseconds
+        return None
+
+    def _named_times(self) -> list[int]:
+        """Return the columns that are named as a time, the best name first."""
+        ranked = sorted(
+            (-rank, place) for place, column in enumerate(self._columns)
+            if (rank := time_rank(column)) is not None
+        )
+        return [place for _, place in ranked]
+
+    def _runs_on(self, place: int) -> bool:
+        """Return whether a column grows from row to row, but for a few."""
+        steps = _sampled(self._table, place, steps=True)
+        if not steps.size:
+            return _sampled(self._table, place).size > 0
+        return bool(np.mean(steps > 0.0) > 0.2 and np.mean(steps < 0.0) < 0.2)
+
+    def _stated_unit(self, quantity: str, one: Series) -> str:
+        """Return the unit that names or a line of units state; raise DataError if they differ."""
+        found = []
+        for place in one.places:
+            column = self._columns[place]
+            spelled = column.unit or self._table.units.get(column.text, '')
+            found.append(unit_of(spelled, quantity) or one.meaning.unit)
+        if len(set(found)) > 1:
+            listing = ', '.join(
+                f'{self._table.columns[place]} in {unit or "no unit"}'
+                for place, unit in zip(one.places, found, strict=True)
+            )
+            raise DataError(
+                f'{self._table.path} has {quantity} in several units, {listing}: convert it to one'
+            )
+        return found[0]
+
+    def _sample(
+        self, chosen: Mapping[str, Series], time: int | None, nanoseconds: int | None
+    ) -> list[Rows]:
+        """Return rows from all over the table, in its units."""
+        windows = []
+        for block in self._table.windows:
+            times: FloatArray = np.arange(len(block)) / (self._table.rate or 1.0)
+            if time is not None:
+                times = block[:, time]
+            if nanoseconds is not None:
+                times = times + 1e-9 * block[:, nanoseconds]
+            q, dq, effort = (
+                block[:, chosen[quantity].places] if quantity in chosen else None
+                for quantity in ('q', 'dq', 'effort')
+            )
+            assert q is not None
+            known = np.isfinite(times) & np.isfinite(q).all(axis=1)
+            if np.count_nonzero(known) > 1:
+                windows.append(Rows(times[known], q[known], *(
+                    None if values is None else values[known] for values in (dq, effort)
+                )))
+        return windows
+
+    def _no_time(self) -> str:
+        """Return why a table has no time, and what to do."""
+        table = self._table
+        rate = 'say there how many rows there are a second with `time: {rate: 500}`'
+        for place in self._named_times():
+            lead = f'{table.path}: its column {table.columns[place]!r} is no time of the rows: it '
+            steps = _sampled(table, place, steps=True)
+            if not steps.size:
+                continue
+            if np.mean(steps < 0.0) > 0.5:
+                return (
+                    f'{lead}falls from row to row. Sort the rows by it, or name another column '
+                    'in a mapping'
+                )
+            if not np.any(steps):
+                return f'{lead}stands still. Name another column in a mapping, or {rate}'
+            return (
+                f'{lead}goes on in {np.mean(steps > 0.0):.0%} of the rows only and falls back in '
+                f'{np.mean(steps < 0.0):.0%}; stamps with too few digits do so. Name another '
+                f'column in a mapping, or {rate}'
+            )
+        return (
+            f'{table.path} has no column of the time, such as `time`, `t` or `timestamp`'
+            f'{self._not_taken()}: name it in a mapping, or {rate}'
+        )
+
+    def _not_taken(self) -> str:
+        left_out = self._table.describe_left_out()
+        return f' (not taken: {left_out})' if left_out else ''
+
+    def _missing(self) -> DataError:
+        """Return the error of a table without positions of the joints."""
+        table, joints = self._table, ', '.join(self._joints)
+        partial, wanted = self._of('q', wanted=False), self._of('q', wanted=True)
+        stated = describe_joints(table)
+        # A name that is not in the table says nothing.
+        of_one = stated == _numbered_joints(1) != table.joints
+        lead = f'{table.path} has no position of the joints {joints}'
+        if partial:
+            lead = self._describe_partial(partial, stated)
+        elif wanted:
+            lead += f' as measured, only as commanded ({self._listed(wanted[0])})'
+        if of_one:
+            lead += '; it is of one joint, which nothing names'
+        elif stated and not partial and not wanted:
+            lead += f'; it names {", ".join(stated)}'
+        recommended = '' if of_one else recommend_names(stated, self._joints, self._names)
+        choice = 'Choose joints'
+        if recommended:
+            choice = f'If the names mean the same joints, add {recommended}. Else choose joints'
+        choice += ' with --joints, say which is which with --joint-names LOG=MODEL,.., or '
+        if of_one:
+            choice = 'Choose that joint with --joints JOINT, or '
+        return DataError(
+            f'{lead}; its columns are {", ".join(table.columns):.400}{self._not_taken()}. '
+            f'{choice}name the columns in a mapping:\n{self._draft(self._series)}'
+        )
+
+    def _describe_partial(self, partial: Sequence[Series], stated: Sequence[str]) -> str:
+        """Return what a table lacks that has positions of something."""
+        # Names say more than numbers, as those of three joints wrist_1 to wrist_3.
+        named = [one for one in partial if one.named]
+        absent = (
+            self._absent(max(named, key=lambda one: one.present)) if named
+            else [joint for joint in self._joints if joint not in stated]
+        )
+        if not absent:
+            return (
+                f'{self._table.path} has positions of several things ('
+                f'{"; ".join(map(self._listed, partial))}): the names of the arm tell which are '
+                'its joints'
+            )
+        return (
+            f'{self._table.path} lacks {"the joint" if len(absent) == 1 else "joints"} '
+            f'{", ".join(absent)} of the model; it names '
+            f'{", ".join(stated) or self._listed(partial[0])}, the model has '
+            f'{", ".join(self._joints)}'
+        )
+
+    def _draft(self, series: Sequence[Series]) -> str:
+        """Return a mapping to be edited, and how to use it."""
+        time = self._find_time()
+        remarks = {'time': 'unit: s, ms, us, ns'}
+        quantities = {}
+        for quantity, choices in (
+            ('q', 'rad, deg'), ('dq', 'rad/s, deg/s'), ('effort', 'A, mA, Nm'),
+        ):
+            fitting = [one for one in series if one.meaning.quantity == quantity]
+            if not fitting and quantity != 'q':
+                continue
+            fitting.sort(key=lambda one: (one.meaning.wanted, -len(one.places), -one.meaning.rank))
+            places = fitting[0].places if fitting else ()
+            names = [self._table.columns[place] if place >= 0 else _EDIT for place in places]
+            names = (names + [_EDIT] * len(self._joints))[:max(len(self._joints), 1)]
+            unit = fitting[0].meaning.unit if fitting else ''
+            unit = unit or _DEFAULT_UNITS.get(quantity, 'Nm')
+            quantities[quantity] = make_columns(quantity, names, unit)
+            others = '; '.join(map(self._listed, fitting[1:]))
+            remarks[quantity] = f'unit: {choices}' + (f'; or {others}' if others else '')
+        column = _EDIT if time is None else self._table.columns[time[0]]
+        mapping = TableMapping(make_columns('time', column, 's'), quantities, self._joints)
+        lines = mapping_text(mapping, remarks).splitlines()
+        file = self._table.path.name
+        return ''.join(f'  {line}\n' for line in lines) + (
+            f'Save it beside the log as {file}.yaml, which is then read with it, or anywhere else '
+            f'and name it: robot-identification identify {file} --mapping FILE ..'
+        )
 
 
-def _count(series: Sequence[Series]) -> int:
-    return sum(place >= 0 for one in series for place in one.places)
+def _fit(one: Series, anchor: Series | None) -> tuple[float, ...]:
+    """Return how well a series fits, compared with others beside that of the positions."""
+    return round(one.meaning.rank) if anchor is None else 0, one.shared(anchor), one.meaning.rank
 
 
-def _joints_in(words: Words, wanted: Sequence[Words]) -> list[tuple[int, int]]:
+def _sampled(table: TableSource, place: int, *, steps: bool = False) -> FloatArray:
+    """Return some finite values of a column, or its steps from row to row."""
+    found = [np.diff(rows[:, place]) if steps else rows[:, place] for rows in table.windows]
+    values: FloatArray = np.concatenate([np.empty(0), *found])
+    return values[np.isfinite(values)]
+
+
+def _group(
+    columns: Sequence[ColumnName], find: Callable[[Words], Iterable[tuple[int, int, int]]]
+) -> dict[tuple[Words, Words], dict[int, int]]:
+    """
+    Return the places of columns by the words around what is found in them, and by its number.
+
+    `find` gives the number, and where among the words it is: the first and how many.
+    """
+    groups: dict[tuple[Words, Words], dict[int, int]] = {}
+    for place, column in enumerate(columns):
+        for number, at, length in find(column.words):
+            key = column.words[:at], column.words[at + length:]
+            groups.setdefault(key, {}).setdefault(number, place)
+    return groups
+
+
+def _joint_in(words: Words, wanted: Sequence[Words]) -> list[tuple[int, int, int]]:
     """Return the joint that is named by words, and where; the longest name counts."""
     found = [
         (len(name), at, joint)
@@ -191,10 +510,7 @@ def _joints_in(words: Words, wanted: Sequence[Words]) -> list[tuple[int, int]]:
         for at in range(len(words) - len(name) + 1)
         if words[at:at + len(name)] == name
     ]
-    if not found:
-        return []
-    _, at, joint = max(found)
-    return [(joint, at)]
+    return [max(found)[::-1]] if found else []
 
 
 def _spellings(names: Sequence[Words]) -> list[list[Words]]:
@@ -217,16 +533,16 @@ def _spellings(names: Sequence[Words]) -> list[list[Words]]:
     return unique
 
 
-def _counted_series(columns: Sequence[ColumnName], n: int) -> list[Series]:
-    """Return the series with numbers that count from 0 or 1."""
-    groups: dict[tuple[Words, Words], dict[int, int]] = {}
-    for place, column in enumerate(columns):
-        words = column.words
-        for at, word in enumerate(words):
-            if word.isdigit() and len(word) < 4:
-                groups.setdefault((words[:at], words[at + 1:]), {}).setdefault(int(word), place)
+def counted_series(columns: Sequence[ColumnName], n: int) -> list[Series]:
+    """Return the series with numbers that count from 0 or 1; of one joint, single columns, too."""
+    def numbers_in(words: Words) -> list[tuple[int, int, int]]:
+        return [
+            (int(word), at, 1) for at, word in enumerate(words) if word.isdigit() and len(word) < 4
+        ]
+
     series = []
     used: set[int] = set()
+    groups = _group(columns, numbers_in)
     for (before, after), members in sorted(groups.items(), key=lambda one: -len(one[1])):
         numbers = sorted(members)
         # Those of motors on a bus may begin anywhere.
@@ -235,110 +551,19 @@ def _counted_series(columns: Sequence[ColumnName], n: int) -> list[Series]:
         )
         places = tuple(members[number] for number in numbers)
         meaning = classify((*before, INDEX, *after))
-        if not counts or meaning is None or used & set(places):
-            continue
-        if n > 1 and len(places) == 1:
+        if not counts or meaning is None or used & set(places) or (n > 1 and len(places) == 1):
             continue
         used |= set(places)
         series.append(Series(
             meaning, before, places, is_whole=len(places) >= n, from_zero=numbers[0] == 0
         ))
-    return series + (_single_columns(columns) if n == 1 else [])
-
-
-def _single_columns(columns: Sequence[ColumnName]) -> list[Series]:
-    """Return the columns without an index, which are those of an arm of one joint."""
-    return [
-        Series(meaning, (), (place,)) for place, column in enumerate(columns)
-        if column.words and not any(word.isdigit() for word in column.words)
-        and time_rank(column) is None and (meaning := classify(column.words)) is not None
-    ]
-
-
-def _choose(
-    table: TableSource, series: Sequence[Series], joints: tuple[str, ...],
-    names: Mapping[str, str],
-) -> dict[str, Series]:
-    """Return the series of every quantity; raise DataError where that cannot be known."""
-    chosen: dict[str, Series] = {}
-    for quantity in QUANTITIES:
-        candidates = [
-            one for one in series
-            if one.meaning.quantity == quantity and not one.meaning.wanted and one.is_whole
+    if n == 1:
+        series += [
+            Series(meaning, (), (place,)) for place, column in enumerate(columns)
+            if column.words and not any(word.isdigit() for word in column.words)
+            and time_rank(column) is None and (meaning := classify(column.words)) is not None
         ]
-        candidates = [
-            _without_still_columns(table, _selected(one, joints, names), len(joints))
-            for one in candidates
-        ]
-        if not candidates:
-            continue
-        anchor = chosen.get('q')
-        candidates.sort(key=lambda one: (
-            -round(one.meaning.rank) if anchor is None else 0,
-            -_shared(one, anchor), -one.meaning.rank,
-        ))
-        best = candidates[0]
-        rivals = [
-            one for one in candidates[1:]
-            if _shared(one, anchor) == _shared(best, anchor)
-            and abs(one.meaning.rank - best.meaning.rank) < 0.3
-        ]
-        if rivals and quantity in ('q', 'dq', 'effort'):
-            raise _ambiguous(table, series, quantity, [best, *rivals], joints)
-        chosen[quantity] = best
-    if 'q' not in chosen:
-        raise _missing(table, series, joints, names)
-    for quantity, one in chosen.items():
-        if len(one.places) > len(joints):
-            raise DataError(
-                f'{table.path} has more columns of {quantity} than the model has joints, '
-                f'{", ".join(joints)}: {_names(table, one)}. If the first are the joints, add '
-                f'{_first_joints(joints)}; else name one column a joint in a mapping:\n'
-                f'{_draft(table, series, joints)}'
-            )
-    for quantity in ('dq', 'effort'):
-        part = [one for one in series if one.meaning.quantity == quantity
-                and one.named and not one.meaning.wanted and not one.is_whole]
-        if quantity not in chosen and part:
-            raise _lacking(table, quantity, part[0], joints)
-    return chosen
-
-
-def _lacking(
-    table: TableSource, quantity: str, part: Series, joints: Sequence[str]
-) -> DataError:
-    absent = [joint for joint, place in zip(joints, part.places, strict=True) if place < 0]
-    present = [joint for joint in joints if joint not in absent]
-    # Velocities can be differentiated from positions; nothing stands in for efforts.
-    fix = (
-        f'leave {quantity} out in a mapping' if quantity != 'effort' else
-        'if the joints without it stand still, take the others alone: --joints '
-        + ' '.join(shlex.quote(joint) for joint in present)
-    )
-    return DataError(
-        f'{table.path} has no column of {quantity} of {", ".join(absent)}, as it has for other '
-        f'joints, {_names(table, part)}: add it, or {fix}'
-    )
-
-
-def _shared(one: Series, anchor: Series | None) -> int:
-    """Return how many words two series have in common before the joints."""
-    if anchor is None:
-        return 0
-    pairs = list(zip(one.before, anchor.before, strict=False))
-    equal = [a == b for a, b in pairs]
-    return equal.index(False) if False in equal else len(pairs)
-
-
-def _selected(
-    one: Series, joints: Sequence[str], names: Mapping[str, str]
-) -> Series:
-    """Return a series of the columns whose numbers `names` gives to the joints, if it does."""
-    own = _own_names(joints, names)
-    listed = _numbered_joints(len(one.places))
-    if one.named or len(one.places) <= len(joints) or not set(own) <= set(names) & set(listed):
-        return one
-    return replace(one, places=tuple(one.places[listed.index(name)] for name in own))
+    return series
 
 
 def _numbered_joints(count: int) -> tuple[str, ...]:
@@ -346,194 +571,12 @@ def _numbered_joints(count: int) -> tuple[str, ...]:
     return tuple(f'joint_{k + 1}' for k in range(count))
 
 
-def _first_joints(joints: Sequence[str]) -> str:
-    """Return the option by which the first numbered columns are those of the joints."""
-    pairs = zip(_numbered_joints(len(joints)), joints, strict=True)
-    return '--joint-names ' + shlex.quote(','.join(f'{name}={joint}' for name, joint in pairs))
-
-
-def _without_still_columns(table: TableSource, one: Series, n: int) -> Series:
-    """Return a series without columns beyond the joints' that never change."""
-    if len(one.places) <= n:
-        return one
-    extra = one.places[n:]
-    rows = np.concatenate([np.zeros((1, len(extra))), *table.sample(extra, None)])[1:]
-    still = [
-        not column[np.isfinite(column)].size or np.ptp(column[np.isfinite(column)]) < _STILL
-        for column in rows.T
-    ]
-    return replace(one, places=one.places[:n]) if all(still) else one
-
-
-def _names(table: TableSource, one: Series) -> str:
-    names = [table.columns[place] for place in one.places if place >= 0]
-    return ', '.join(names) if len(names) < 4 else f'{names[0]} .. {names[-1]}'
-
-
-def _find_time(
-    table: TableSource, columns: Sequence[ColumnName]
-) -> tuple[int, int | None] | None:
-    """Return the column of the time, and that of its nanoseconds; None if there is none."""
-    for place in _named_times(columns):
-        nanoseconds = nanoseconds_of(columns[place], columns)
-        if _runs_on(table, place) or nanoseconds is not None:
-            return place, nanoseconds
-    return None
-
-
-def _named_times(columns: Sequence[ColumnName]) -> list[int]:
-    """Return the columns that are named as a time, the best name first."""
-    ranked = sorted(
-        (-rank, place) for place, column in enumerate(columns)
-        if (rank := time_rank(column)) is not None
-    )
-    return [place for _, place in ranked]
-
-
-def _runs_on(table: TableSource, place: int) -> bool:
-    """Return whether a column grows from row to row, but for a few."""
-    try:
-        steps = _steps(table, place)
-    except DataError:
-        return False
-    grows = np.mean(steps > 0.0) > 0.2 and np.mean(steps < 0.0) < 0.2 if steps.size else True
-    return bool(grows)
-
-
-def _steps(table: TableSource, place: int) -> FloatArray:
-    """Return the steps of a column from row to row, of some rows; DataError without numbers."""
-    windows = table.sample([place], place)
-    steps = np.concatenate([np.empty(0), *(np.diff(rows[:, 0]) for rows in windows)])
-    finite: FloatArray = steps[np.isfinite(steps)]
-    return finite
-
-
-def _no_time(table: TableSource, columns: Sequence[ColumnName]) -> str:
-    """Return why a table has no time, and what to do."""
-    rate = 'say there how many rows there are a second with `time: {rate: 500}`'
-    for place in _named_times(columns):
-        lead = f'{table.path}: its column {table.columns[place]!r} is no time of the rows: it '
-        try:
-            steps = _steps(table, place)
-        except DataError:
-            continue
-        if np.mean(steps < 0.0) > 0.5:
-            return (
-                f'{lead}falls from row to row. Sort the rows by it, or name another column in a '
-                'mapping'
-            )
-        if not np.any(steps):
-            return f'{lead}stands still. Name another column in a mapping, or {rate}'
-        return (
-            f'{lead}goes on in {np.mean(steps > 0.0):.0%} of the rows only and falls back in '
-            f'{np.mean(steps < 0.0):.0%}; stamps with too few digits do so. Name another column '
-            f'in a mapping, or {rate}'
-        )
-    others = f' (not taken: {table.describe_left_out()})' if table.left_out else ''
-    return (
-        f'{table.path} has no column of the time, such as `time`, `t` or `timestamp`{others}: '
-        f'name it in a mapping, or {rate}'
-    )
-
-
-def _make_mapping(
-    table: TableSource, columns: Sequence[ColumnName], chosen: Mapping[str, Series],
-    joints: tuple[str, ...],
-) -> TableMapping:
-    """Return the mapping of chosen series, with their units."""
-    found = _find_time(table, columns)
-    if found is None and table.rate is None:
-        raise DataError(
-            f'{_no_time(table, columns)}:\n{_draft(table, list(chosen.values()), joints)}'
-        )
-    stated = {
-        quantity: _stated_unit(table, columns, quantity, one) for quantity, one in chosen.items()
-        if quantity in ('q', 'dq', 'effort')
-    }
-    place, nanoseconds = found if found is not None else (None, None)
-    stated['time'] = 's'
-    if place is not None and nanoseconds is None:
-        stated['time'] = time_unit(columns[place]) or unit_of(
-            table.units.get(table.columns[place], ''), 'time'
-        )
-    natural = chosen['effort'].meaning.natural if 'effort' in chosen else ''
-    units = find_units(stated, natural, _sample(table, chosen, place, nanoseconds))
-    quantities = {
-        quantity: make_columns(
-            quantity, tuple(table.columns[k] for k in one.places),
-            units.units.get(quantity, _DEFAULT_UNITS.get(quantity, '')),
-        )
-        for quantity, one in chosen.items()
-    }
-    effort = quantities['effort'].unit if 'effort' in quantities else ''
-    return TableMapping(
-        time=make_columns('time', '' if place is None else table.columns[place],
-                          units.units['time']),
-        quantities=quantities,
-        joints=joints,
-        metadata={'effort_unit': effort.removeprefix('m')} if effort else {},
-        nanoseconds='' if nanoseconds is None else table.columns[nanoseconds],
-        rate=table.rate if place is None else None,
-        recognized=True,
-        checks=units.checks,
-        notes=(units.alternative,) if units.alternative else (),
-    )
-
-
-def _stated_unit(
-    table: TableSource, columns: Sequence[ColumnName], quantity: str, one: Series
-) -> str:
-    """Return the unit that names or a line of units state; raise DataError if they differ."""
-    found = []
-    for place in one.places:
-        column = columns[place]
-        spelled = column.unit or table.units.get(column.text, '')
-        found.append(unit_of(spelled, quantity) or one.meaning.unit)
-    if len(set(found)) > 1:
-        listing = ', '.join(
-            f'{columns[place].text} in {unit or "no unit"}'
-            for place, unit in zip(one.places, found, strict=True)
-        )
-        raise DataError(
-            f'{table.path} has {quantity} in several units, {listing}: convert it to one'
-        )
-    return found[0]
-
-
-def _sample(
-    table: TableSource, chosen: Mapping[str, Series], time: int | None, nanoseconds: int | None
-) -> list[Rows]:
-    """Return rows from all over the table."""
-    n = len(chosen['q'].places)
-    places = [] if time is None else [time]
-    places += [] if nanoseconds is None else [nanoseconds]
-    first = len(places)
-    present = [quantity for quantity in ('q', 'dq', 'effort') if quantity in chosen]
-    for quantity in present:
-        places += chosen[quantity].places
-    windows = []
-    for block in table.sample(places, time):
-        times: FloatArray = np.arange(len(block)) / (table.rate or 1.0)
-        if time is not None:
-            times = block[:, 0] if nanoseconds is None else block[:, 0] + 1e-9 * block[:, 1]
-        arrays = {
-            quantity: block[:, first + k * n:first + (k + 1) * n]
-            for k, quantity in enumerate(present)
-        }
-        known = np.isfinite(times) & np.isfinite(arrays['q']).all(axis=1)
-        windows.append(Rows(
-            times[known], arrays['q'][known],
-            *(arrays[name][known] if name in arrays else None for name in ('dq', 'effort')),
-        ))
-    return [rows for rows in windows if len(rows.time) > 1]
-
-
 def describe_joints(table: TableSource) -> tuple[str, ...]:
     """Return names of a table's joints; where nothing names them, joint_1 and so on."""
     columns = [take_apart(text) for text in table.columns]
     named = _names_in_columns(columns)
     counted = [
-        one for one in _counted_series(columns, 1)
+        one for one in counted_series(columns, 1)
         if one.meaning.quantity == 'q' and not one.meaning.wanted
     ]
     if not counted or len(named) > max(len(one.places) for one in counted):
@@ -594,100 +637,3 @@ def _without_topic(names: Sequence[str]) -> list[str]:
             parts = [part[1:] for part in parts]
         names = [separator.join(part) for part in parts]
     return [name.strip('/.') for name in names]
-
-
-def _ambiguous(
-    table: TableSource, series: Sequence[Series], quantity: str, rivals: Sequence[Series],
-    joints: tuple[str, ...],
-) -> DataError:
-    listing = ' or '.join(f'{_names(table, one)}' for one in rivals)
-    return DataError(
-        f'{table.path}: {quantity} may be {listing}. Keep what is meant in this mapping:\n'
-        f'{_draft(table, series, joints)}'
-    )
-
-
-def _missing(
-    table: TableSource, series: Sequence[Series], joints: tuple[str, ...],
-    names: Mapping[str, str],
-) -> DataError:
-    """Return the error of a table without positions of the joints."""
-    lead = f'{table.path} has no position of the joints {", ".join(joints)}'
-    positions = [one for one in series if one.meaning.quantity == 'q']
-    partial = [one for one in positions if not one.meaning.wanted]
-    wanted = [one for one in positions if one.meaning.wanted]
-    stated = describe_joints(table)
-    if partial:
-        # Names say more than numbers, as those of three joints wrist_1 to wrist_3.
-        named = [one for one in partial if one.named]
-        best = max(named, key=lambda one: sum(place >= 0 for place in one.places), default=None)
-        absent = [joint for joint, place in zip(joints, best.places, strict=True) if place < 0] \
-            if best else [joint for joint in joints if joint not in stated]
-        lead = (
-            f'{table.path} lacks {"the joint " if len(absent) == 1 else "joints "}'
-            f'{", ".join(absent)} of the model; it names '
-            f'{", ".join(stated) or _names(table, partial[0])}, the model has {", ".join(joints)}'
-        ) if absent else (
-            f'{table.path} has positions of several things ('
-            f'{"; ".join(_names(table, one) for one in partial)}): the names of the arm tell '
-            'which are its joints'
-        )
-    elif wanted:
-        lead += f' as measured, only as commanded ({_names(table, wanted[0])})'
-    # A name that is not in the table says nothing.
-    of_one = stated == _numbered_joints(1) != table.joints
-    if of_one:
-        lead += '; it is of one joint, which nothing names'
-    elif stated and not partial and not wanted:
-        lead += f'; it names {", ".join(stated)}'
-    recommended = '' if of_one else recommend_names(stated, joints, names)
-    if of_one:
-        choice = 'Choose that joint with --joints JOINT, or '
-    elif recommended:
-        choice = (
-            f'If the names mean the same joints, add {recommended}. Else choose joints with '
-            '--joints, say which is which with --joint-names LOG=MODEL,.., or '
-        )
-    else:
-        choice = (
-            'Choose joints with --joints, say which is which with --joint-names LOG=MODEL,.., or '
-        )
-    return DataError(
-        f'{lead}; its columns are {", ".join(table.columns):.400}'
-        + (f' (not taken: {table.describe_left_out()})' if table.left_out else '')
-        + f'. {choice}name the columns in a mapping:\n{_draft(table, series, joints)}'
-    )
-
-
-def _draft(table: TableSource, series: Sequence[Series], joints: tuple[str, ...]) -> str:
-    """Return a mapping to be edited, and how to use it."""
-    columns = [take_apart(text) for text in table.columns]
-    found = _find_time(table, columns)
-    remarks: dict[str, str] = {}
-    quantities = {}
-    for quantity in ('q', 'dq', 'effort'):
-        fitting = [one for one in series if one.meaning.quantity == quantity]
-        fitting.sort(key=lambda one: (one.meaning.wanted, -len(one.places), -one.meaning.rank))
-        names = [
-            table.columns[place] if place >= 0 else _EDIT for place in fitting[0].places
-        ] if fitting else []
-        names = (names + [_EDIT] * len(joints))[:max(len(joints), 1)]
-        default = {'q': 'rad', 'dq': 'rad/s'}.get(quantity, 'Nm')
-        unit = fitting[0].meaning.unit if fitting else ''
-        if not fitting and quantity != 'q':
-            continue
-        quantities[quantity] = make_columns(quantity, names, unit or default)
-        others = [_names(table, one) for one in fitting[1:]]
-        choices = {'q': 'rad, deg', 'dq': 'rad/s, deg/s', 'effort': 'A, mA, Nm'}[quantity]
-        remarks[quantity] = f'unit: {choices}' + (f'; or {"; ".join(others)}' if others else '')
-    mapping = TableMapping(
-        make_columns('time', _EDIT if found is None else table.columns[found[0]], 's'),
-        quantities, joints,
-    )
-    remarks['time'] = 'unit: s, ms, us, ns'
-    text = mapping_text(mapping, remarks)
-    file = f'{Path(table.path).name}.yaml'
-    return ''.join(f'  {line}\n' for line in text.splitlines()) + (
-        f'Save it beside the log as {file}, which is then read with it, or anywhere else and name '
-        f'it: robot-identification identify {Path(table.path).name} --mapping FILE ..'
-    )

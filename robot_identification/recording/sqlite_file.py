@@ -18,8 +18,9 @@ import tempfile
 from typing import Any
 
 from robot_identification.arrays import folder as storage_folder
-from robot_identification.recording.bag_metadata import custom_data
-from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
+from robot_identification.recording.raw_bag import (
+    custom_data, Damage, LARGEST_MESSAGE, RawBlock, Topic,
+)
 
 MAGIC = b'SQLite format 3\0'
 # What a killed writer leaves next to the file: it holds, or takes back, the last messages.

@@ -17,24 +17,11 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import check_keys, check_schema_version, is_number, read_yaml
-from robot_identification.model import share_directory, STATED_UNITS
-from robot_identification.recording.recording import ROTOR_CHANNEL
+from robot_identification.model import share_directory
+from robot_identification.recording.column_words import QUANTITIES, UNITS
 import yaml
 
 SCHEMA_VERSION = 1  # of mappings
-
-# What to multiply with to get s, rad, rad/s, A or N m, and deg C.
-UNITS: Mapping[str, Mapping[str, float]] = {
-    'time': {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9},
-    'q': {'rad': 1.0, 'deg': np.pi / 180.0, 'm': 1.0, 'mm': 1e-3},
-    'dq': {'rad/s': 1.0, 'deg/s': np.pi / 180.0, 'rpm': np.pi / 30.0, 'm/s': 1.0, 'mm/s': 1e-3},
-    'effort': {**dict.fromkeys(STATED_UNITS, 1.0), 'mA': 1e-3, 'mNm': 1e-3},
-    'temperature': {'deg C': 1.0},
-    ROTOR_CHANNEL: {'rad': 1.0, 'deg': np.pi / 180.0},
-}
-# Units of angles and their rates, other than those of the model.
-ANGLES = ('deg', 'deg/s', 'rpm')
-QUANTITIES = tuple(quantity for quantity in UNITS if quantity != 'time')
 
 
 @dataclass(frozen=True)

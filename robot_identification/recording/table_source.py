@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from robot_identification.arrays import FloatArray
@@ -35,9 +36,14 @@ class TableSource(ABC):
     def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
         """Yield some of the columns, in blocks of rows."""
 
+    @cached_property
+    def windows(self) -> list[FloatArray]:
+        """Return windows of consecutive rows of all columns, from all over the table."""
+        return list(self._windows())
+
     @abstractmethod
-    def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
-        """Return windows of consecutive rows from all over the table."""
+    def _windows(self) -> Iterator[FloatArray]:
+        """Yield such windows; what is no number is NaN."""
 
     def describe_left_out(self) -> str:
         """Return which arrays are not taken and what to do; nothing where all are."""

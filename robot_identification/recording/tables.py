@@ -18,6 +18,7 @@ from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import EFFORT_UNITS, JointEncoders, unit_of_joints
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
+from robot_identification.recording.column_words import ANGLES
 from robot_identification.recording.joint_states import (
     JointColumns, JointFields, to_model,
 )
@@ -25,18 +26,16 @@ from robot_identification.recording.other_files import check_fetched
 from robot_identification.recording.parquet_table import is_dataset, PARQUET_SUFFIXES, ParquetTable
 from robot_identification.recording.recognition import describe_joints, recognize
 from robot_identification.recording.recording import (
-    Channel, COMMAND_CHANNEL, Completeness, Recording, ROTOR_CHANNEL,
+    Channel, COMMAND_CHANNEL, Completeness, Recording,
 )
-from robot_identification.recording.table_mapping import (
-    ANGLES, Columns, find_mapping, QUANTITIES, TableMapping,
-)
+from robot_identification.recording.table_mapping import find_mapping, TableMapping
 from robot_identification.recording.table_source import TableSource
 from robot_identification.recording.text_table import TEXT_SUFFIXES, TextTable
 
 # As many nanoseconds as ROS counts [s].
 _LATEST_TIME = 2.0**63 * 1e-9
-# What becomes a channel of the recording, of the same name.
-CHANNELS = ('temperature', ROTOR_CHANNEL)
+# What every row has, by its usual unit; all else becomes a channel of the same name.
+_STATES = {'q': 'rad', 'dq': 'rad/s', 'effort': ''}
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *ARRAY_SUFFIXES, *PARQUET_SUFFIXES)
 _WORDS = {
     'time': 'time', 'q': 'position', 'dq': 'velocity', 'effort': 'effort',
@@ -170,9 +169,7 @@ def read_table(
     Raise what `read_recording` raises, and DescriptionError if the mapping cannot be used.
     """
     opened = understand_table(path, joint_names, names, mapping)
-    rows = _Rows(opened, tuple(joint_names), names, others)
-    rows.read(encoders)
-    return rows.recording()
+    return _Rows(opened, tuple(joint_names), names, encoders, others).recording()
 
 
 def read_command(
@@ -201,12 +198,8 @@ def read_command(
             f'columns are {", ".join(opened.source.columns):.400}: name them in a mapping as '
             '`command: {columns: .., unit: ..}`'
         )
-    rows = _Rows(
-        replace(opened, mapping=replace(opened.mapping, quantities={'q': columns})),
-        recording.joint_names, names,
-    )
-    rows.read(encoders)
-    found = rows.recording()
+    commands = replace(opened, mapping=replace(opened.mapping, quantities={'q': columns}))
+    found = _Rows(commands, recording.joint_names, names, encoders).recording()
     command = Channel(found.stamps + 1e-9 * (found.start - recording.start), found.q)
     return replace(recording, channels={**recording.channels, COMMAND_CHANNEL: command})
 
@@ -216,46 +209,32 @@ class _Rows:
 
     def __init__(
         self, opened: OpenedTable, joint_names: tuple[str, ...], names: Mapping[str, str],
-        others: Collection[str] = (),
+        encoders: JointEncoders, others: Collection[str] = (),
     ) -> None:
         self._table, self._mapping = opened.source, opened.mapping
-        self._joint_names = joint_names
-        self._notes: list[str] = []
+        self._joint_names, self._encoders = joint_names, encoders
         self._times: list[FloatArray] = []
         self._origin: float | None = None
         self._empty = 0
-        # Which rows have all positions, velocities, efforts
-        self._whole: dict[str, list[BoolArray]] = {name: [] for name in QUANTITIES[:3]}
-        known = () if self._mapping.recognized else self._mapping.joints
+        # Columns of the time, of each quantity in the order of the model, and of other joints
+        self._time: list[int] = []
+        if self._mapping.rate is None:
+            time = [str(self._mapping.time.names), self._mapping.nanoseconds]
+            self._time = self._place([name for name in time if name])
         columns = JointColumns(
             str(self._table.path), joint_names, {} if self._mapping.recognized else names
         )
-        self._time = self._time_places()
-        self._places = self._place_columns(columns, known)
-        self._notes += columns.notes
-        self._arrays = {quantity: GrowingArray(len(joint_names)) for quantity in QUANTITIES}
+        self._places = self._place_quantities(columns)
+        self._notes = [*columns.notes, *self._lengths_beside_angles()]
         own = {model: log for log, model in names.items()}
-        self._others = self._places_of({name: own.get(name, name) for name in others},
-                                       [own.get(name, name) for name in joint_names])
+        self._others = self._place_others({name: own.get(name, name) for name in others},
+                                          [own.get(name, name) for name in joint_names])
         self._held = GrowingArray(len(self._others))
-
-    def _places_of(self, others: Mapping[str, str], joints: Sequence[str]) -> dict[str, int]:
-        """Return the position columns of other joints, named as those of the model's joints."""
-        header = self._table.columns
-        columns = [header[place] for place in self._places['q']]
-        before, _, after = columns[0].partition(joints[0])
-        if columns != [f'{before}{joint}{after}' for joint in joints]:
-            return {}
-        found = {name: f'{before}{own}{after}' for name, own in others.items()}
-        return {name: header.index(column) for name, column in found.items()
-                if header.count(column) == 1}
-
-    def _time_places(self) -> list[int]:
-        mapping = self._mapping
-        if mapping.rate is not None:
-            return []
-        names = [str(mapping.time.names)]
-        return self._place([*names, mapping.nanoseconds] if mapping.nanoseconds else names)
+        self._arrays = {
+            quantity: GrowingArray(len(joint_names)) for quantity in {**_STATES, **self._places}
+        }
+        # Which rows have all positions, velocities, efforts
+        self._whole: dict[str, list[BoolArray]] = {name: [] for name in _STATES}
 
     def _place(self, names: Sequence[str]) -> list[int]:
         header, path = self._table.columns, self._table.path
@@ -270,71 +249,75 @@ class _Rows:
             raise DataError(f'{path} has several columns {repeated[0]}: rename them')
         return [header.index(name) for name in names]
 
-    def _place_columns(
-        self, columns: JointColumns, joints: tuple[str, ...]
-    ) -> dict[str, list[int]]:
+    def _place_quantities(self, columns: JointColumns) -> dict[str, list[int]]:
         """Return where the columns of every quantity are, in the order of the model's joints."""
-        header, path, mapping = self._table.columns, self._table.path, self._mapping
-        by_name = True
-        if not joints:
-            joints = mapping.quantities['q'].joints_in(header) or self._joint_names
-            by_name = joints != self._joint_names
-        places = columns.columns(JointFields(0, joints, {}))
+        header, mapping = self._table.columns, self._mapping
+        listed = () if mapping.recognized else mapping.joints
+        joints = listed or mapping.quantities['q'].joints_in(header) or self._joint_names
+        order = columns.columns(JointFields(0, joints, {}))
         columns.check_found()
-        assert places is not None
-        found: dict[str, list[int]] = {}
-        for quantity in QUANTITIES:
-            named = mapping.quantities.get(quantity, Columns(()))
-            extra = '' if mapping.recognized else named.of_joint(len(joints), '')
-            if not by_name and extra and extra in header:
-                raise DataError(
-                    f'{path} has more columns of {quantity} than the model has joints, '
-                    f'{", ".join(joints)}: list the joints of all columns as `joints` in the '
-                    'mapping'
-                )
-            wanted = [named.of_joint(int(index), joints[index]) for index in places]
-            found[quantity] = self._place(wanted) if quantity in mapping.quantities else []
-        return found
+        assert order is not None
+        if not mapping.recognized and not listed and joints == self._joint_names:
+            for quantity, named in mapping.quantities.items():
+                if named.of_joint(len(joints), '') in header:
+                    raise DataError(
+                        f'{self._table.path} has more columns of {quantity} than the model has '
+                        f'joints, {", ".join(joints)}: list the joints of all columns as '
+                        '`joints` in the mapping'
+                    )
+        return {
+            quantity: self._place([named.of_joint(k, joints[k]) for k in order.tolist()])
+            for quantity, named in mapping.quantities.items()
+        }
 
-    def read(self, encoders: JointEncoders) -> None:
+    def _place_others(self, others: Mapping[str, str], joints: Sequence[str]) -> dict[str, int]:
+        """Return the position columns of other joints, named as those of the model's joints."""
+        header = self._table.columns
+        columns = [header[place] for place in self._places['q']]
+        before, _, after = columns[0].partition(joints[0])
+        if columns != [f'{before}{joint}{after}' for joint in joints]:
+            return {}
+        found = {name: f'{before}{own}{after}' for name, own in others.items()}
+        return {name: header.index(column) for name, column in found.items()
+                if header.count(column) == 1}
+
+    def _read(self) -> None:
         """Read all rows; those without any value of a joint are left out."""
+        n, begin = len(self._joint_names), len(self._time)
         places = [*self._time, *(place for group in self._places.values() for place in group)]
-        end = len(places)
-        self._notes += self._lengths_beside_angles(encoders)
         time = self._time[0] if self._time else None
-        count = 0
+        count, end = 0, len(places)
         for block in self._table.blocks([*places, *self._others.values()], time):
-            values = block[:, len(self._time):end]
-            known: BoolArray = np.asarray(np.isfinite(values).any(axis=1))
+            known: BoolArray = np.asarray(np.isfinite(block[:, begin:end]).any(axis=1))
             self._empty += len(known) - int(np.count_nonzero(known))
             self._times.append(self._block_times(block, count, known))
             count += len(block)
-            self._held.append(self._mapping.quantities['q'].scale * block[known, end:])
             if not known.all():
-                values = values[known]
+                block = block[known]
+            self._held.append(self._mapping.quantities['q'].scale * block[:, end:])
             for quantity, array in self._arrays.items():
-                readings = np.full((len(values), array.width), np.nan)
-                if self._places[quantity]:
-                    scales = self._scales(quantity, encoders)
-                    readings = scales * values[:, :array.width]
-                    values = values[:, array.width:]
-                array.append(to_model(quantity, readings, encoders))
-                if quantity in self._whole:
+                readings = np.full((len(block), n), np.nan)
+                if quantity in self._places:
+                    first = begin + n * list(self._places).index(quantity)
+                    readings = self._scales(quantity) * block[:, first:first + n]
+                array.append(to_model(quantity, readings, self._encoders))
+                if quantity in _STATES:
                     self._whole[quantity].append(np.isfinite(readings).all(axis=1))
 
-    def _scales(self, quantity: str, encoders: JointEncoders) -> FloatArray | float:
+    def _scales(self, quantity: str) -> FloatArray | float:
         """Return what readings are multiplied by; a unit of angles is none of lengths."""
-        columns = self._mapping.quantities[quantity]
-        if encoders.slides is None or columns.unit not in ANGLES:
+        columns, slides = self._mapping.quantities[quantity], self._encoders.slides
+        if slides is None or columns.unit not in ANGLES:
             return columns.scale
-        scales: FloatArray = np.where(encoders.slides, 1.0, columns.scale)
+        scales: FloatArray = np.where(slides, 1.0, columns.scale)
         return scales
 
-    def _lengths_beside_angles(self, encoders: JointEncoders) -> list[str]:
+    def _lengths_beside_angles(self) -> list[str]:
         """Return which readings are taken for lengths, beside others in a unit of angles."""
-        if encoders.slides is None or not encoders.slides.any():
+        slides = self._encoders.slides
+        if slides is None or not slides.any():
             return []
-        names = ', '.join(np.array(self._joint_names)[encoders.slides])
+        names = ', '.join(np.array(self._joint_names)[slides])
         return [
             f'{self._table.path}: {quantity} of {names} is taken for {unit}, as what slides is '
             f'not in {columns.unit}'
@@ -365,7 +348,8 @@ class _Rows:
         return times + 1e-9 * block[known, 1] if self._mapping.nanoseconds else times
 
     def recording(self) -> Recording:
-        """Return the recording; raise BagError if there was no row."""
+        """Read all rows and return the recording; raise BagError if there was no row."""
+        self._read()
         table = self._table
         times = np.concatenate(self._times) if self._times else np.empty(0)
         if not len(times):
@@ -379,7 +363,7 @@ class _Rows:
             )
         held, held_stamps = self._held.finish(), stamps
         stamps, values = self._at_positions(stamps, values)
-        channels = {name: Channel(stamps, values[name]) for name in CHANNELS if self._places[name]}
+        channels = {name: Channel(stamps, values[name]) for name in values if name not in _STATES}
         duration = float(np.ptp(stamps))
         return Recording(
             source=str(table.path),
@@ -405,7 +389,7 @@ class _Rows:
             ),
             notes=(
                 *self._notes, *table.notes,
-                *(f'{table.path}: {note}' for note in converted_units(self._mapping)),
+                *(f'{table.path}: {note}' for note in self._converted_units()),
             ),
         )
 
@@ -416,7 +400,7 @@ class _Rows:
         known = np.concatenate(self._whole['q'])
         moved = []
         for quantity in ('dq', 'effort'):
-            if not self._places[quantity]:
+            if quantity not in self._places:
                 continue
             own = np.concatenate(self._whole[quantity])
             elsewhere = int(np.count_nonzero(own & ~known))
@@ -435,14 +419,14 @@ class _Rows:
         )
         return stamps[known], {name: array[known] for name, array in values.items()}
 
-
-def converted_units(mapping: TableMapping) -> list[str]:
-    """Return which units were not stated and are not the usual ones, and how they were found."""
-    usual = {'time': 's', 'q': 'rad', 'dq': 'rad/s', 'effort': ''}
-    columns = {'time': mapping.time, **mapping.quantities}
-    return [
-        *(f'{quantity} is taken for {columns[quantity].unit}: {check}'
-          for quantity, check in mapping.checks.items()
-          if columns[quantity].unit not in (usual[quantity], *EFFORT_UNITS)),
-        *mapping.notes,
-    ]
+    def _converted_units(self) -> list[str]:
+        """Return which units were not stated and are not the usual ones, and how found."""
+        mapping = self._mapping
+        units = {name: one.unit for name, one in mapping.quantities.items()}
+        units['time'] = mapping.time.unit
+        return [
+            *(f'{quantity} is taken for {units[quantity]}: {check}'
+              for quantity, check in mapping.checks.items()
+              if units[quantity] not in ('s', _STATES.get(quantity), *EFFORT_UNITS)),
+            *mapping.notes,
+        ]

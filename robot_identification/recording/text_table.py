@@ -100,21 +100,18 @@ class TextTable(TableSource):
         if lines:
             yield self._numbers(lines, places, time)
 
-    def sample(self, places: Sequence[int], time: int | None) -> list[FloatArray]:
-        """Return windows of consecutive rows, all over the file; what is no row is left out."""
-        found = []
+    def _windows(self) -> Iterator[FloatArray]:
+        every = range(len(self.columns))
         with self._open() as stream:
             size = stream.seek(0, io.SEEK_END)
-            step = max(size // WINDOWS, _WINDOW_BYTES)
-            starts = range(0, max(size - 1, 1), step)
+            starts = range(0, max(size - 1, 1), max(size // WINDOWS, _WINDOW_BYTES))
             if self._layout.encoding.startswith('utf-16'):
                 starts = range(0, 1)
             for start in starts:
                 stream.seek(start)
                 text = stream.read(_WINDOW_BYTES).decode(self._layout.encoding, 'replace')
-                lines = text.splitlines()
-                # The first one may lack its beginning, the last one its end.
-                lines = lines[1 if start else self._layout.header:]
+                # The first line may lack its beginning, the last one its end.
+                lines = text.splitlines()[1 if start else self._layout.header:]
                 if start + _WINDOW_BYTES < size:
                     lines = lines[:-1]
                 rows = [
@@ -122,14 +119,8 @@ class TextTable(TableSource):
                     if line.strip() and not _COMMENT.match(line)
                     and self._width(line) == len(self.columns)
                 ]
-                try:
-                    if rows:
-                        self._lines = [0] * len(rows)
-                        found.append(self._numbers(rows, places, time))
-                except DataError:
-                    # It is named by its line when the table is read.
-                    continue
-        return found
+                if rows:
+                    yield self._numbers(rows, every, is_sample=True)
 
     def _numbered_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines of rows, counted from 1."""
@@ -168,17 +159,27 @@ class TextTable(TableSource):
         return width - 1 if width == names + 1 and line.rstrip().endswith(delimiter) else width
 
     def _numbers(
-        self, lines: list[str], places: Sequence[int], time: int | None
+        self, lines: list[str], places: Sequence[int], time: int | None = None,
+        is_sample: bool = False,
     ) -> FloatArray:
-        """Return the numbers of some columns of lines."""
+        """Return the numbers of some columns of lines; in a sample, other texts are NaN."""
         try:
             return self._fast_numbers(lines, places)
         except ValueError:
-            rows = [split_line(line, self._layout.delimiter) for line in lines]
-            return np.array([
-                [self._number(row[place], place, line, place == time) for place in places]
-                for row, line in zip(rows, range(len(rows)), strict=True)
-            ])
+            pass
+        numbers = np.full((len(lines), len(places)), np.nan)
+        for row, line in enumerate(lines):
+            cells = split_line(line, self._layout.delimiter)
+            for column, place in enumerate(places):
+                try:
+                    numbers[row, column] = self._number(cells[place], is_sample or place == time)
+                except ValueError:
+                    if not is_sample:
+                        raise DataError(
+                            f'{self.path}: {self.columns[place]} is {cells[place]!r:.40} in '
+                            f'{self.row_name(row)}, which is not a number'
+                        ) from None
+        return numbers
 
     def _fast_numbers(self, lines: list[str], places: Sequence[int]) -> FloatArray:
         """Return the numbers where all cells hold some, or nothing; else raise ValueError."""
@@ -203,8 +204,8 @@ class TextTable(TableSource):
             raise ValueError
         return numbers
 
-    def _number(self, text: str, place: int, row: int, is_time: bool) -> float:
-        text = text.strip()
+    def _number(self, text: str, is_time: bool) -> float:
+        """Return the number or time of a cell; raise ValueError if it holds none."""
         if text.lower() in _NOTHING:
             return np.nan
         plain = text.replace(',', '.') if self._layout.decimal_comma else text
@@ -213,10 +214,7 @@ class TextTable(TableSource):
         except ValueError:
             if is_time and (seconds := parse_time(plain)) is not None:
                 return seconds
-            raise DataError(
-                f'{self.path}: {self.columns[place]} is {text!r:.40} in {self.row_name(row)}, '
-                'which is not a number'
-            ) from None
+            raise
 
 
 def parse_time(text: str) -> float | None:

@@ -45,10 +45,10 @@ from robot_identification.monitoring.collision_file import load_collision_calibr
 from robot_identification.monitoring.health_reference import friction_sha256, read_reference
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
-from robot_identification.recording.bag_metadata import read_metadata
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import _walk_array
 from robot_identification.recording.joint_states import JOINT_STATE_WALKS
+from robot_identification.recording.raw_bag import read_metadata
 from robot_identification.recording.table_mapping import load_mapping
 from robot_identification.studies.break_away.estimate import (
     break_away_content, BreakAwayRun, estimate_break_away, load_break_away,

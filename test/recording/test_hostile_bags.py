@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import BagError
 from robot_identification.recording.bag import read_recording
-from robot_identification.recording.bag_metadata import custom_data
 from robot_identification.recording.mcap_file import MAGIC, McapFile
+from robot_identification.recording.raw_bag import custom_data
 from robot_identification.recording.sqlite_file import SqliteFile
 
 NAMES = ('alpha', 'beta', 'gamma')

@@ -18,7 +18,8 @@ from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.recording.column_names import classify, INDEX, take_apart
 from robot_identification.recording.column_units import find_units, Rows
-from robot_identification.recording.table_mapping import load_mapping, mapping_text, UNITS
+from robot_identification.recording.column_words import UNITS
+from robot_identification.recording.table_mapping import load_mapping, mapping_text
 from robot_identification.recording.tables import understand_table
 
 
