@@ -22,12 +22,12 @@ from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.files import AnyPath
 from robot_identification.model import JointEncoders, plain_encoders
 from robot_identification.recording.bag_files import BagFiles, open_bag
-from robot_identification.recording.bag_parts import find_split, merge_parts, Part, PartRows, Split
+from robot_identification.recording.bag_parts import find_split, merge_parts, Part, Split
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import make_channel_tables
 from robot_identification.recording.joint_states import (
     check_named, DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns,
-    JointTable, quantities_of,
+    JointTable, quantities_of, Readings,
 )
 from robot_identification.recording.raw_bag import Damage
 from robot_identification.recording.recording import (
@@ -235,18 +235,15 @@ class _Reading:
         """Return the recording of the messages."""
         damage = self._read_blocks()
         found = [table.finish() for table in self._tables]
-        for (_, stamps, _), part, columns in zip(
-            found, self._split.parts, self._columns, strict=True
-        ):
-            if not len(stamps):
+        for one, part, columns in zip(found, self._split.parts, self._columns, strict=True):
+            if not len(one.log_times):
                 if damage is not None:
                     raise BagError(
                         f'{self._bag.path}: no message on {part.topic} can be read: {damage}'
                     )
                 columns.check_found()
-        has_stamps = not any(_are_broken(stamps) for _, stamps, _ in found)
-        stamps_from = 'header' if has_stamps else 'log'
-        log_times, times, values = self._merge(found, has_stamps)
+        by_header = not any(_are_broken(one.times(by_header=True)) for one in found)
+        log_times, times, values = self._merge(found, by_header)
         recording = Recording(
             source=str(self._bag.path),
             topic=','.join(dict.fromkeys(part.topic for part in self._split.parts)),
@@ -256,15 +253,13 @@ class _Reading:
             dq=values['velocity'],
             effort=values['effort'],
             start=int(times[0]),
-            stamps_from=stamps_from,
+            stamps_from='header' if by_header else 'log',
             metadata=self._bag.metadata,
-            channels=self._make_channels(log_times, times, stamps_from, values),
+            channels=self._make_channels(log_times, times, by_header, values),
             notes=self._make_notes(),
             held={
-                name: Channel(
-                    _seconds_after(stamps if has_stamps else logged, times[0]), positions
-                )
-                for table, (logged, stamps, _) in zip(self._tables, found, strict=True)
+                name: Channel(_seconds_after(one.times(by_header=by_header), times[0]), positions)
+                for table, one in zip(self._tables, found, strict=True)
                 for name, positions in table.held.items()
             },
         )
@@ -276,25 +271,22 @@ class _Reading:
         ))
 
     def _merge(
-        self, found: Sequence[tuple[IntegerTimes, IntegerTimes, dict[str, FloatArray]]],
-        has_stamps: bool,
-    ) -> tuple[IntegerTimes, IntegerTimes, dict[str, FloatArray]]:
+        self, found: Sequence[Readings], by_header: bool
+    ) -> tuple[IntegerTimes, IntegerTimes, Mapping[str, FloatArray]]:
         """Return log times, times and values of all joints."""
+        times = [one.times(by_header=by_header) for one in found]
         if len(found) == 1:
-            log_times, stamps, values = found[0]
-            return log_times, stamps if has_stamps else log_times, values
-        rows = [
-            PartRows(part.joints, stamps if has_stamps else log_times, values)
-            for part, (log_times, stamps, values) in zip(self._split.parts, found, strict=True)
-        ]
-        kept, values = merge_parts(rows, len(self._arm.joint_names))
+            return found[0].log_times, times[0], found[0].values
+        base = max(range(len(times)), key=lambda k: len(times[k]))
+        kept, values = merge_parts(
+            [part.joints for part in self._split.parts], times, [one.values for one in found], base
+        )
         if not len(kept):
             raise DataError(
                 f'{self._bag.path}: the parts of the arm were not recorded at the same time: '
                 f'{"; ".join(self._split.notes)}'
             )
-        base = max(range(len(rows)), key=lambda k: len(rows[k].times))
-        return found[base][0][kept], rows[base].times[kept], values
+        return found[base].log_times[kept], times[base][kept], values
 
     def _read_blocks(self) -> Damage | None:
         try:
@@ -313,7 +305,7 @@ class _Reading:
         self,
         log_times: IntegerTimes,
         times: IntegerTimes,
-        stamps_from: str,
+        by_header: bool,
         values: Mapping[str, FloatArray],
     ) -> dict[str, Channel]:
         """
@@ -323,18 +315,17 @@ class _Reading:
         """
         offsets = _some_of(times) - _some_of(log_times)
         offset = int(np.partition(offsets, len(offsets) // 2)[len(offsets) // 2])
-        has_stamps = stamps_from == 'header'
-        channels = {}
+        channels: dict[str, Channel] = {}
         for table in self._channels.values():
-            for channel, found in table.finish().items():
-                if not len(found.log_times):
-                    continue
-                stamps = (
-                    _seconds_after(found.stamps, times[0])
-                    if has_stamps and found.stamps is not None and not _are_broken(found.stamps)
-                    else _seconds_after(found.log_times, times[0] - offset)
-                )
-                channels[channel] = Channel(stamps, found.values)
+            found = table.finish()
+            if not len(found.log_times):
+                continue
+            stamps = (
+                _seconds_after(found.stamps, times[0])
+                if by_header and found.stamps is not None and not _are_broken(found.stamps)
+                else _seconds_after(found.log_times, times[0] - offset)
+            )
+            channels |= {name: Channel(stamps, rows) for name, rows in found.values.items()}
         for channel in ('temperature', ROTOR_CHANNEL):
             if any(channel in table.seen for table in self._tables):
                 channels[channel] = Channel(_seconds_after(times, times[0]), values[channel])

@@ -148,47 +148,34 @@ def _describe(bag: BagFiles, parts: Sequence[Part], joint_names: Sequence[str]) 
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class PartRows:
-    """Rows of a part."""
-
-    joints: tuple[int, ...]
-    times: NDArray[np.int64]  # shape (N,); [ns]
-    values: Mapping[str, FloatArray]  # shape (N, number of joints), by quantity
-
-
 def merge_parts(
-    parts: Sequence[PartRows], n: int
+    joints: Sequence[tuple[int, ...]], times: Sequence[NDArray[np.int64]],
+    values: Sequence[Mapping[str, FloatArray]], base: int,
 ) -> tuple[NDArray[np.intp], dict[str, FloatArray]]:
     """
-    Return the rows of all joints at the stamps of the part that has most.
+    Return the rows of all joints at the stamps of one of the parts, `base`, by quantity.
 
-    Also returned are the rows of that part that are kept: those to which all others have
-    neighbours near enough.
+    By part, `joints` are places in the model, `times` (N,) are in ns, and `values` have a column
+    for each of the joints. Also returned are the rows of `base` that are kept: those to which all
+    others have neighbours near enough.
     """
-    base = max(parts, key=lambda part: len(part.times))
-    near: BoolArray = np.ones(len(base.times), dtype=bool)
-    for part in parts:
-        if part is not base:
-            near &= _has_neighbors(base.times, np.sort(part.times))
+    others = [k for k in range(len(times)) if k != base]
+    near: BoolArray = np.ones(len(times[base]), dtype=bool)
+    for k in others:
+        near &= _has_neighbors(times[base], np.sort(times[k]))
     kept = np.flatnonzero(near)
-    times = base.times[kept]
-    merged = {}
-    for quantity in base.values:
-        rows = allocate((len(kept), n))
-        for part in parts:
-            columns = part.values[quantity]
-            if part is base:
-                rows[:, part.joints] = columns[kept]
-                continue
-            order = np.argsort(part.times, kind='stable')
-            # Nanoseconds since 1970 have more digits than a number holds.
-            known = (part.times[order] - times[0]) * 1e-9 if len(times) else np.empty(0)
-            for column, joint in enumerate(part.joints):
-                rows[:, joint] = np.interp(
-                    (times - times[0]) * 1e-9, known, columns[order, column]
-                ) if len(times) else 0.0
-        merged[quantity] = rows
+    merged = {name: allocate((len(kept), sum(map(len, joints)))) for name in values[base]}
+    for name, rows in merged.items():
+        rows[:, joints[base]] = values[base][name][kept]
+    # Nanoseconds since 1970 have more digits than a number holds.
+    first = times[base][kept[0]] if len(kept) else np.int64(0)
+    wanted = (times[base][kept] - first) * 1e-9
+    for k in others:
+        order = np.argsort(times[k], kind='stable')
+        known = (times[k][order] - first) * 1e-9
+        for name, rows in merged.items():
+            for column, joint in enumerate(joints[k]):
+                rows[:, joint] = np.interp(wanted, known, values[k][name][order, column])
     return kept, merged
 
 

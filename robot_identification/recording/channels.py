@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
 from robot_identification.errors import DataError
 from robot_identification.model import JointEncoders
 from robot_identification.recording.cdr import group_by_layout, Walker
 from robot_identification.recording.joint_states import (
-    DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JointColumns, JointTable,
+    DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JointColumns, JointTable, Readings,
 )
 from robot_identification.recording.raw_bag import RawBlock, Topic
 from robot_identification.recording.recording import ROTOR_CHANNEL
@@ -92,90 +91,59 @@ def _walk_array(walker: Walker) -> IndexArray:
     return walker.numbers()
 
 
-@dataclass(frozen=True, eq=False)
-class Readings:
-    """Readings of a channel."""
+class ValueTable:
+    """Rows of a topic with one number, or one for each joint, added block by block."""
 
-    log_times: NDArray[np.int64]  # shape (M,); when the messages were recorded [ns]
-    stamps: NDArray[np.int64] | None  # shape (M,); header stamps [ns]; None of messages without
-    values: FloatArray  # shape (M, k); one column for each joint, or a single one
-
-
-class ChannelTable:
-    """Rows of one channel, added block by block."""
-
-    def __init__(self, topic: str, kind: str, source: Source, sign: FloatArray) -> None:
-        self.channel = source.channel
-        self._topic = topic
-        self._kind = kind
+    def __init__(self, kind: str, source: Source, sign: FloatArray) -> None:
+        self._kind = _SCALARS.get(kind, 'f8')
         self._source = source
         width = len(sign) if source.per_joint else 1
         self._factor = source.scale * (sign if source.signed else np.ones(width))
         self._times = GrowingArray(1, np.int64)
         self._rows = GrowingArray(width)
-        self._other_length = 0
-        self._damage = ''
+        self.seen = {source.channel}
+        self.other_length = 0  # how many messages had not one number for each joint
 
     def add(self, block: RawBlock) -> None:
-        """Add the messages of a block; behind a damaged one nothing is added any more."""
-        if self._damage:
-            return
+        """Add the messages of a block; raise Damage behind those before a damaged one."""
         groups, damage = group_by_layout(block.payloads, self._walk)
-        self._damage = str(damage or '')
-        count, width = len(block), self._rows.width
-        used = np.zeros(count, dtype=bool)
-        values = np.empty((count, width))
-        kind = _SCALARS.get(self._kind, 'f8')
+        used = np.zeros(len(block), dtype=bool)
+        values = np.empty((len(block), self._rows.width))
         for group in groups:
-            if len(group.fields) != width:
-                self._other_length += len(group.rows)
+            if len(group.fields) != self._rows.width:
+                self.other_length += len(group.rows)
                 continue
             used[group.rows] = True
-            values[group.rows] = group.numbers(group.fields, kind)
+            values[group.rows] = group.numbers(group.fields, self._kind)
         self._times.append(np.array(block.log_times, dtype=np.int64)[used, None])
         self._rows.append(self._factor * values[used])
+        if damage is not None:
+            raise damage
 
     def _walk(self, walker: Walker) -> IndexArray:
         if self._source.per_joint:
             return _walk_array(walker)
-        return np.array([walker.number(np.dtype(_SCALARS[self._kind]).itemsize)])
+        return np.array([walker.number(np.dtype(self._kind).itemsize)])
 
-    def finish(self) -> dict[str, Readings]:
-        """Return what was read, by the name of the channel."""
-        return {self.channel: Readings(self._times.finish()[:, 0], None, self._rows.finish())}
-
-    @property
-    def notes(self) -> list[str]:
-        """Return what could not be used."""
-        found = []
-        if self._other_length:
-            found.append(
-                f'{self._source.channel}: {self._other_length} messages on {self._topic} are left '
-                f'out, they have not one value for each of the {self._rows.width} joints'
-            )
-        if self._damage:
-            found.append(f'{self._source.channel}: {self._topic} is read up to {self._damage}')
-        return found
+    def finish(self) -> Readings:
+        """Return what was read."""
+        values = {self._source.channel: self._rows.finish()}
+        return Readings(self._times.finish()[:, 0], None, values)
 
 
-class StateTable:
+class ChannelTable:
     """
-    Rows of channels from joint states other than those that are read, as far as these hold any.
+    Rows of the channels on a topic other than that of the joint states, as far as it has any.
 
-    What is wrong with them does not harm the rest: it is noted, and they are left out.
+    What is wrong with them does not harm the rest: it is noted, and they are read no further.
     """
 
     def __init__(
-        self,
-        topic: str,
-        kind: str,
-        channels: Mapping[str, str],
-        columns: JointColumns,
-        encoders: JointEncoders,
+        self, topic: str, rows: ValueTable | JointTable, channels: Mapping[str, str],
+        is_noted: bool = True,
     ) -> None:
-        self.channels = channels
-        self._topic, self._kind = topic, kind
-        self._table = JointTable(kind, columns, encoders, list(channels))
+        self._topic, self._rows, self._channels = topic, rows, channels
+        self._is_noted = is_noted
         self._done = False
         self._problem = ''
 
@@ -184,30 +152,34 @@ class StateTable:
         if self._done:
             return
         try:
-            self._table.add(block)
+            self._rows.add(block)
         except DataError as error:
             self._done, self._problem = True, str(error)
-        self._done |= self._kind == DYNAMIC_JOINT_STATE and not self._table.seen
+        self._done |= not self._is_noted and not self._rows.seen
 
-    def finish(self) -> dict[str, Readings]:
-        """Return what was read, by the name of the channel."""
-        log_times, stamps, values = self._table.finish()
-        return {
-            self.channels[quantity]: Readings(log_times, stamps, values[quantity])
-            for quantity in self._table.seen
-        }
+    def finish(self) -> Readings:
+        """Return what was read, by the names of the channels."""
+        found = self._rows.finish()
+        return replace(found, values={
+            channel: found.values[quantity] for quantity, channel in self._channels.items()
+            if quantity in self._rows.seen
+        })
 
     @property
     def notes(self) -> list[str]:
         """Return what could not be used."""
-        if not is_of_rotors(self._topic):
-            # Where it matters, the joint states say so.
-            return []
+        found = []
+        listed = ', '.join(self._channels.values())
+        if isinstance(self._rows, ValueTable) and self._rows.other_length:
+            found.append(
+                f'{listed}: {self._rows.other_length} messages on {self._topic} are left out, '
+                'they have not one value for each of the joints'
+            )
         if self._problem:
-            return [f'{ROTOR_CHANNEL}: {self._topic} is read no further: {self._problem}']
-        if not self._table.seen:
-            return [f'{ROTOR_CHANNEL}: {self._topic} has no position of the joints: left out']
-        return []
+            found.append(f'{listed}: {self._topic} is read no further: {self._problem}')
+        elif not self._rows.seen:
+            found.append(f'{listed}: {self._topic} has no position of the joints: left out')
+        return found if self._is_noted else []
 
 
 def make_channel_tables(
@@ -215,14 +187,14 @@ def make_channel_tables(
     joint_state_topic: str,
     columns: JointColumns,
     encoders: JointEncoders,
-) -> tuple[dict[str, ChannelTable | StateTable], list[str]]:
+) -> tuple[dict[str, ChannelTable], list[str]]:
     """
     Find the topics of a bag that channels come from, and make a table for each.
 
     Of several arms in one bag, the topics that share most of their namespace with the joint
     states are taken.
     """
-    tables: dict[str, ChannelTable | StateTable] = {}
+    tables: dict[str, ChannelTable] = {}
     notes = []
     wanted = {'temperature', ROTOR_CHANNEL}
     for channel in dict.fromkeys(source.channel for source in SOURCES):
@@ -233,9 +205,8 @@ def make_channel_tables(
         )
         if found:
             _, rank, chosen = found[0]
-            tables[chosen] = ChannelTable(
-                chosen, topics[chosen].kind, SOURCES[rank], encoders.sign
-            )
+            values = ValueTable(topics[chosen].kind, SOURCES[rank], encoders.sign)
+            tables[chosen] = ChannelTable(chosen, values, {channel: channel})
             wanted.discard(channel)
         if len(found) > 1:
             others = ', '.join(name for _, _, name in found[1:])
@@ -252,13 +223,13 @@ def make_channel_tables(
         return found[0][1] if found else ''
 
     if chosen := nearest(True, JOINT_STATE):
-        tables[chosen] = StateTable(
-            chosen, JOINT_STATE, {'position': ROTOR_CHANNEL}, columns.anew(), encoders
-        )
+        rotors = JointTable(JOINT_STATE, columns.anew(), encoders, ['position'])
+        tables[chosen] = ChannelTable(chosen, rotors, {'position': ROTOR_CHANNEL})
         wanted.discard(ROTOR_CHANNEL)
     other = nearest(False, DYNAMIC_JOINT_STATE)
     if other and wanted:
-        tables[other] = StateTable(
-            other, DYNAMIC_JOINT_STATE, {name: name for name in sorted(wanted)}, columns, encoders
-        )
+        names = sorted(wanted)
+        states = JointTable(DYNAMIC_JOINT_STATE, columns, encoders, names)
+        # Where it matters what is wrong with them, the joint states say so.
+        tables[other] = ChannelTable(other, states, dict(zip(names, names, strict=True)), False)
     return tables, notes

@@ -199,6 +199,19 @@ def to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> Fl
     return readings if quantity == 'temperature' else encoders.sign * readings
 
 
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """What was read of a topic."""
+
+    log_times: NDArray[np.int64]  # shape (N,); when the messages were recorded [ns]
+    stamps: NDArray[np.int64] | None  # shape (N,); header stamps [ns]; None of messages without
+    values: Mapping[str, FloatArray]  # by quantity; (N, k): a column a joint, or a single one
+
+    def times(self, *, by_header: bool) -> NDArray[np.int64]:
+        """Return the header stamps, or the log times where those are not wanted or not there."""
+        return self.log_times if self.stamps is None or not by_header else self.stamps
+
+
 class JointTable:
     """Rows of joint states, added block by block."""
 
@@ -271,9 +284,9 @@ class JointTable:
         if damage is not None:
             raise damage
 
-    def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, FloatArray]]:
+    def finish(self) -> Readings:
         """
-        Return log times [ns], header stamps [ns], and what was measured by quantity.
+        Return what was read.
 
         Joint states that lack a quantity or are zero, one by one between others that are not, are
         those of a second publisher with a state of its own: they are left out.
@@ -300,4 +313,4 @@ class JointTable:
             name: held[:, [column]] for column, name in enumerate(self._others)
             if np.isfinite(held[:, column]).any()
         }
-        return found[0], found[1], values
+        return Readings(found[0], found[1], values)

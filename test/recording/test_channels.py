@@ -162,7 +162,8 @@ def test_a_damaged_message_ends_a_channel_and_not_the_recording(read, array):
     assert len(recording.channels['target_current']) == 4
     assert len(recording) == 400
     assert recording.completeness.state == 'complete'
-    assert 'target_current: /rtde/target_current is read up to a message' in recording.notes[0]
+    note = 'target_current: /rtde/target_current is read no further: a message'
+    assert note in recording.notes[0]
 
 
 def test_without_header_stamps_everything_is_on_the_log_clock(
