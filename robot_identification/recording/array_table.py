@@ -99,28 +99,14 @@ def _read_mat(path: Path, lost: list[str]) -> Arrays:
     if version == _HDF5:
         return _read_hdf5(path, 'MAT 7.3', lost)
     try:
-        content = scipy.io.loadmat(str(path), squeeze_me=True, struct_as_record=False)
+        content = scipy.io.loadmat(str(path), simplify_cells=True)
     except Exception as error:
         # The reader raises any exception in a damaged file.
         raise BagError(f'{path} cannot be read as MAT: {error}') from error
     arrays: Arrays = {}
-    for name, value in content.items():
-        if not name.startswith('__'):
-            _flatten(name, value, arrays)
+    own = {name: value for name, value in content.items() if not name.startswith('__')}
+    _flatten('', own, arrays)
     return arrays
-
-
-def _flatten(name: str, value: Any, arrays: Arrays, depth: int = 0) -> None:
-    """Put a value of a MAT file, and those in it, among the arrays."""
-    fields = getattr(value, '_fieldnames', None)
-    if fields is not None and depth < _DEEPEST:
-        for key in fields:
-            _flatten(f'{name}.{key}', getattr(value, key), arrays, depth + 1)
-        return
-    array = np.asarray(value)
-    if array.dtype == object and array.ndim == 0:
-        return
-    arrays[name] = array
 
 
 def _read_hdf5(path: Path, kind: str, lost: list[str]) -> Arrays:
@@ -173,13 +159,13 @@ def _read_json(path: Path) -> Arrays:
         raise BagError(f'{path} cannot be read as JSON: {error}') from error
     arrays: Arrays = {}
     if isinstance(content, dict):
-        _flatten_json('', content, arrays)
+        _flatten('', content, arrays)
         return arrays
     rows: list[Arrays] = []
     for record in content if isinstance(content, list) else ():
         if isinstance(record, dict):
             rows.append({})
-            _flatten_json('', record, rows[-1])
+            _flatten('', record, rows[-1])
     for name in dict.fromkeys(name for row in rows for name in row):
         found = [row.get(name) for row in rows]
         texts = [value for value in found if value is not None and value.dtype.kind != 'f']
@@ -195,17 +181,22 @@ def _read_json(path: Path) -> Arrays:
     return arrays
 
 
-def _flatten_json(prefix: str, content: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> None:
+def _flatten(prefix: str, content: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> None:
     """Put the numbers and texts of an object, and of those in it, among the arrays."""
     for name, value in content.items():
         if isinstance(value, dict):
             if depth < _DEEPEST:
-                _flatten_json(f'{prefix}{name}.', value, arrays, depth + 1)
+                _flatten(f'{prefix}{name}.', value, arrays, depth + 1)
             continue
-        is_text = isinstance(value, list) and value and all(isinstance(x, str) for x in value)
-        # Lists of several lengths, and integers beyond all floats, are no array.
-        with suppress(ValueError, TypeError, OverflowError):
-            arrays[prefix + name] = np.array(value, dtype=str if is_text else np.float64)
+        if isinstance(value, np.ndarray):
+            arrays[prefix + name] = value
+            continue
+        items = value if isinstance(value, list) else []
+        is_text = bool(items) and all(isinstance(item, str) for item in items)
+        # Lists of several lengths, and integers beyond all floats, are no array, nor are cells.
+        if not any(isinstance(item, np.ndarray) for item in items):
+            with suppress(ValueError, TypeError, OverflowError):
+                arrays[prefix + name] = np.array(value, dtype=str if is_text else np.float64)
 
 
 def _find_rate(arrays: Arrays) -> float | None:

@@ -22,7 +22,7 @@ from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.files import AnyPath
 from robot_identification.model import JointEncoders, plain_encoders
 from robot_identification.recording.bag_files import BagFiles, open_bag
-from robot_identification.recording.bag_parts import find_split, merge_parts, Part, Split
+from robot_identification.recording.bag_parts import find_split, merge_parts, Part
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import make_channel_tables
 from robot_identification.recording.joint_states import (
@@ -159,36 +159,27 @@ def read_recording(
     named = tuple(topic.split(',')) if topic else ()
     arm = _Arm(tuple(joint_names), encoders, others)
     with open_bag(path) as bag:
-        split = None
-        try:
-            # Several topics are parts of the arm; of one, and of none, that is looked at later.
-            if len(named) < 2:
-                every = tuple(range(len(joint_names)))
+        error = None
+        # Several topics are parts of the arm; of one, and of none, that is looked at later.
+        if len(named) < 2:
+            every = tuple(range(len(joint_names)))
+            try:
                 part = Part(_choose_topic(bag, topic), every, names or {})
-                return _Reading(bag, Split((part,), ()), arm).run()
-        except DataError as error:
-            with suppress(Damage):
-                split = find_split(bag, named, joint_names, names or {})
-            if split is None:
-                raise error
+                return _Reading(bag, (part,), (), arm).run()
+            except DataError as caught:
+                error = caught
+        else:
+            for one in named:
+                _choose_topic(bag, one)
+        split = None
+        with suppress(Damage):
+            split = find_split(bag, named, joint_names, names or {})
         if split is None:
-            split = _named_parts(bag, named, joint_names, names or {})
-        return _Reading(bag, split, arm).run()
-
-
-def _named_parts(
-    bag: BagFiles, topics: Sequence[str], joint_names: Sequence[str], names: Mapping[str, str]
-) -> Split:
-    """Return the parts of an arm on the topics that the user named."""
-    for one in topics:
-        _choose_topic(bag, one)
-    split = find_split(bag, topics, joint_names, names)
-    if split is None:
-        raise DataError(
-            f'{bag.path}: the joints {", ".join(joint_names)} are not all on {", ".join(topics)}, '
-            'each once: name other topics with --topic A,B'
-        )
-    return split
+            raise error or DataError(
+                f'{path}: the joints {", ".join(joint_names)} are not all on {", ".join(named)}, '
+                'each once: name other topics with --topic A,B'
+            )
+        return _Reading(bag, *split, arm).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,21 +202,24 @@ class _Arm:
 class _Reading:
     """One pass over a bag: blocks in, recording out."""
 
-    def __init__(self, bag: BagFiles, split: Split, arm: _Arm) -> None:
-        self._bag, self._split, self._arm = bag, split, arm
+    def __init__(
+        self, bag: BagFiles, parts: Sequence[Part], notes: Sequence[str], arm: _Arm
+    ) -> None:
+        self._bag, self._parts, self._arm = bag, parts, arm
         self._columns = [
             JointColumns(str(bag.path), [arm.joint_names[k] for k in part.joints], part.names)
-            for part in split.parts
+            for part in parts
         ]
-        kinds = [bag.topics[part.topic].kind for part in split.parts]
+        kinds = [bag.topics[part.topic].kind for part in parts]
         quantities = [name for name in quantities_of(kinds[0])
                       if all(name in quantities_of(kind) for kind in kinds)]
         self._tables = [
             JointTable(kind, columns, arm.encoders_of(part.joints), quantities, arm.others)
-            for kind, columns, part in zip(kinds, self._columns, split.parts, strict=True)
+            for kind, columns, part in zip(kinds, self._columns, parts, strict=True)
         ]
-        names = split.parts[0].names
-        self._topic = split.parts[0].topic
+        names = parts[0].names
+        self._topic = parts[0].topic
+        self._split_notes = notes
         self._channels, self._notes = make_channel_tables(
             bag.topics, self._topic, JointColumns(str(bag.path), arm.joint_names, names),
             arm.encoders,
@@ -235,7 +229,7 @@ class _Reading:
         """Return the recording of the messages."""
         damage = self._read_blocks()
         found = [table.finish() for table in self._tables]
-        for one, part, columns in zip(found, self._split.parts, self._columns, strict=True):
+        for one, part, columns in zip(found, self._parts, self._columns, strict=True):
             if not len(one.log_times):
                 if damage is not None:
                     raise BagError(
@@ -246,7 +240,7 @@ class _Reading:
         log_times, times, values = self._merge(found, by_header)
         recording = Recording(
             source=str(self._bag.path),
-            topic=','.join(dict.fromkeys(part.topic for part in self._split.parts)),
+            topic=','.join(dict.fromkeys(part.topic for part in self._parts)),
             joint_names=self._arm.joint_names,
             stamps=_seconds_after(times, times[0]),
             q=values['position'],
@@ -279,20 +273,20 @@ class _Reading:
             return found[0].log_times, times[0], found[0].values
         base = max(range(len(times)), key=lambda k: len(times[k]))
         kept, values = merge_parts(
-            [part.joints for part in self._split.parts], times, [one.values for one in found], base
+            [part.joints for part in self._parts], times, [one.values for one in found], base
         )
         if not len(kept):
             raise DataError(
                 f'{self._bag.path}: the parts of the arm were not recorded at the same time: '
-                f'{"; ".join(self._split.notes)}'
+                f'{"; ".join(self._split_notes)}'
             )
         return found[base].log_times[kept], times[base][kept], values
 
     def _read_blocks(self) -> Damage | None:
         try:
-            topics = {part.topic for part in self._split.parts}
+            topics = {part.topic for part in self._parts}
             for block in self._bag.blocks({*topics, *self._channels}):
-                for part, table in zip(self._split.parts, self._tables, strict=True):
+                for part, table in zip(self._parts, self._tables, strict=True):
                     if block.topic == part.topic:
                         table.add(block)
                 if block.topic not in topics:
@@ -334,7 +328,7 @@ class _Reading:
     def _make_notes(self) -> tuple[str, ...]:
         tables = self._channels.values()
         return (
-            *self._split.notes, *(note for columns in self._columns for note in columns.notes),
+            *self._split_notes, *(note for columns in self._columns for note in columns.notes),
             *(f'{self._bag.path}: {note}' for table in self._tables for note in table.notes),
             *self._notes, *(note for table in tables for note in table.notes),
         )

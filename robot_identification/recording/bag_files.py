@@ -20,7 +20,7 @@ from robot_identification.errors import BagError, UsageError
 from robot_identification.files import file_sha256
 from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
-from robot_identification.recording.other_files import find_other, is_pointer, POINTER
+from robot_identification.recording.other_files import describe_other, is_pointer, POINTER
 from robot_identification.recording.raw_bag import (
     BagMetadata, Damage, METADATA_FILE, RawBlock, read_metadata, Topic, unpack_stream, ZSTD_MAGIC,
 )
@@ -70,9 +70,8 @@ class BagFiles:
                 break
         if not self._files:
             if isinstance(self._damage, _UnknownStart) and path.is_file():
-                other = find_other(path)
-                if other is not None:
-                    raise BagError(other.describe(path))
+                if other := describe_other(path):
+                    raise BagError(other)
             raise BagError(
                 f'{path} cannot be read as a rosbag2 bag: {self._describe(0, self._damage)}'
             )

@@ -32,19 +32,11 @@ class Part:
     names: Mapping[str, str] = field(default_factory=dict)  # Model name by that of the bag
 
 
-@dataclass(frozen=True)
-class Split:
-    """An arm in several parts, or under other names."""
-
-    parts: tuple[Part, ...]
-    notes: tuple[str, ...]
-
-
 def find_split(
     bag: BagFiles, topics: Sequence[str], joint_names: Sequence[str], names: Mapping[str, str]
-) -> Split | None:
+) -> tuple[tuple[Part, ...], tuple[str, ...]] | None:
     """
-    Return where the joints are, if they are on several topics or messages, or by other names.
+    Return the parts of an arm on several topics or messages, or by other names, and notes.
 
     `topics` are those that the user named; none means all of joint states. None is returned where
     the joints are not all there, or in several places. Raise DataError where those of two arms
@@ -75,10 +67,10 @@ def find_split(
     for renamed, note in renamings:
         parts = _cover(layouts, joint_names, renamed)
         if parts is not None:
-            return Split(parts, (
+            return parts, (
                 *([f'{bag.path}: {note}'] if note else []),
                 *_describe(bag, parts, joint_names),
-            ))
+            )
     return None
 
 

@@ -15,11 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 import os
 from pathlib import Path
 import shutil
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,14 +42,6 @@ _NO_TIME = (1 << 63) - 1
 IntegerTimes = NDArray[np.int64]
 # Type of the messages on a topic, and what packs one of the number of its row and a stamp [ns].
 Maker = tuple[str, Callable[[int, int], bytes]]
-
-
-@cache
-def mcap_library() -> Any:
-    """Return what is used of the mcap library to write; it does not come with ROS."""
-    with needing('mcap', 'writing bags'):
-        from mcap import writer
-    return SimpleNamespace(Writer=writer.Writer, none=writer.CompressionType.NONE)
 
 
 @dataclass(frozen=True)
@@ -154,10 +144,12 @@ class _McapRecords:
     """The records of a new file by the mcap library, with definitions and hashes of rosbags."""
 
     def __init__(self, file: Path, chunk_size: int) -> None:
-        mcap = mcap_library()
+        with needing('mcap', 'writing bags'):
+            from mcap.writer import CompressionType, Writer
         file.parent.mkdir(parents=True)
         self._file = _RecordFile(file)
-        self._writer = mcap.Writer(self._file, chunk_size=chunk_size, compression=mcap.none)
+        make: Any = Writer  # typed for files of Python alone
+        self._writer = make(self._file, chunk_size=chunk_size, compression=CompressionType.NONE)
         self._schemas: dict[str, int] = {}
 
     @property

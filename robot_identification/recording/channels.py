@@ -97,10 +97,10 @@ class ValueTable:
     def __init__(self, kind: str, source: Source, sign: FloatArray) -> None:
         self._kind = _SCALARS.get(kind, 'f8')
         self._source = source
-        width = len(sign) if source.per_joint else 1
-        self._factor = source.scale * (sign if source.signed else np.ones(width))
+        self.width = len(sign) if source.per_joint else 1
+        self._factor = source.scale * (sign if source.signed else np.ones(self.width))
         self._times = GrowingArray(1, np.int64)
-        self._rows = GrowingArray(width)
+        self._rows = GrowingArray(self.width)
         self.seen = {source.channel}
         self.other_length = 0  # how many messages had not one number for each joint
 
@@ -108,9 +108,9 @@ class ValueTable:
         """Add the messages of a block; raise Damage behind those before a damaged one."""
         groups, damage = group_by_layout(block.payloads, self._walk)
         used = np.zeros(len(block), dtype=bool)
-        values = np.empty((len(block), self._rows.width))
+        values = np.empty((len(block), self.width))
         for group in groups:
-            if len(group.fields) != self._rows.width:
+            if len(group.fields) != self.width:
                 self.other_length += len(group.rows)
                 continue
             used[group.rows] = True
@@ -173,7 +173,7 @@ class ChannelTable:
         if isinstance(self._rows, ValueTable) and self._rows.other_length:
             found.append(
                 f'{listed}: {self._rows.other_length} messages on {self._topic} are left out, '
-                'they have not one value for each of the joints'
+                f'they have not one value for each of the {self._rows.width} joints'
             )
         if self._problem:
             found.append(f'{listed}: {self._topic} is read no further: {self._problem}')

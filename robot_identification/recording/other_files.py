@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 import re
 
@@ -46,18 +45,6 @@ _BEGINNINGS = {
 }
 
 
-@dataclass(frozen=True)
-class OtherFile:
-    """A file that is no bag."""
-
-    kind: str  # what it is
-    remedy: str  # what to do with it
-
-    def describe(self, path: Path) -> str:
-        """Return what it is, and what to do."""
-        return f'{path} is {self.kind} and no recording that can be read: {self.remedy}'
-
-
 def is_pointer(path: Path) -> bool:
     """Return whether a file is what Git LFS leaves in the place of one."""
     with path.open('rb') as stream:
@@ -74,30 +61,32 @@ def check_fetched(path: Path) -> None:
         raise BagError(f'{path} is {POINTER}')
 
 
-def find_other(path: Path) -> OtherFile | None:
-    """Return what a file is that is no bag; None where its first bytes do not tell."""
+def describe_other(path: Path) -> str:
+    """Return what a file is that is no bag, and what to do; empty if its start does not tell."""
     with path.open('rb') as stream:
-        head = stream.read(HEAD)
+        kind, remedy = _find_kind(stream.read(HEAD), path.suffix.lower())
+    return kind and f'{path} is {kind} and no recording that can be read: {remedy}'
+
+
+def _find_kind(head: bytes, suffix: str) -> tuple[str, str]:
+    """Return what a file is by its first bytes, and what to do with it; empty if unknown."""
     for beginning, (kind, remedy) in _BEGINNINGS.items():
         if head.startswith(beginning):
-            return OtherFile(kind, f'{remedy}, or {NEEDED}')
+            return kind, f'{remedy}, or {NEEDED}'
     text = _text_of(head)
     if text is None:
-        return None
+        return '', ''
     if text.lstrip('\ufeff \t\r\n').startswith('<'):
         # Comments may name anything.
         root = re.search(r'<([A-Za-z]\w*)', re.sub(r'(?s)<!--.*?(-->|$)', '', text))
         kind = _DESCRIPTIONS.get(root.group(1), '') if root is not None else ''
         if not kind:
-            return OtherFile('an XML file', NEEDED)
-        return OtherFile(
-            kind, f'{NEEDED}; the arm is described by --robot or --urdf, or by the model'
-        )
-    if path.suffix.lower() in ('.yaml', '.yml'):
+            return 'an XML file', NEEDED
+        return kind, f'{NEEDED}; the arm is described by --robot or --urdf, or by the model'
+    if suffix in ('.yaml', '.yml'):
         keys = set(re.findall(r'(?m)^(\w+):', text))
-        kind = next((words for key, words in _KEYS.items() if key in keys), 'a YAML file')
-        return OtherFile(kind, NEEDED)
-    return OtherFile('a text file', f'if it is a table, let its name end in .csv; else {NEEDED}')
+        return next((words for key, words in _KEYS.items() if key in keys), 'a YAML file'), NEEDED
+    return 'a text file', f'if it is a table, let its name end in .csv; else {NEEDED}'
 
 
 def _text_of(head: bytes) -> str | None:

@@ -41,9 +41,9 @@ class ParquetTable(TableSource):
         self._is_dataset = path.is_dir()
         self._files = _find_files(path)
         self._names = _feature_names(path) if self._is_dataset else {}
-        # Where each column is: the name in the file, and the place in its lists, if it has some
-        self._sources = self._find_sources()
-        self.columns = tuple(self._sources)
+        self._roots: dict[str, str] = {}  # Name in the file of each column
+        self._widths: dict[str, int] = {}  # Length of the lists of a column
+        self.columns = self._find_columns()
 
     def _open(self, file: Path) -> Any:
         try:
@@ -53,34 +53,12 @@ class ParquetTable(TableSource):
             # The library raises errors of its own, of several roots.
             raise BagError(f'{file} cannot be read as Parquet: {error}') from error
 
-    def _find_sources(self) -> dict[str, tuple[str, int | None]]:
-        import pyarrow
-
-        found: dict[str, tuple[str, int | None]] = {}
+    def _find_columns(self) -> tuple[str, ...]:
         with self._open(self._files[0]) as file:
             batch = next(self._batches(file, None, 1), None)
             if batch is None:
                 raise BagError(f'{self._files[0]} holds no row')
-            for field, column in zip(batch.schema, batch.columns, strict=True):
-                kind = field.type
-                if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind) or (
-                    pyarrow.types.is_fixed_size_list(kind)
-                ):
-                    if pyarrow.types.is_floating(kind.value_type) or (
-                        pyarrow.types.is_integer(kind.value_type)
-                    ):
-                        width = len(column[0].as_py() or ())
-                        names = self._names.get(field.name, ())
-                        for k in range(width):
-                            name = f'.{names[k]}' if len(names) == width else f'[{k}]'
-                            found[field.name + name] = (field.name, k)
-                elif pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind) or (
-                    pyarrow.types.is_timestamp(kind) or pyarrow.types.is_boolean(kind)
-                    or pyarrow.types.is_decimal(kind)
-                ):
-                    found[field.name] = (field.name, None)
-                    if pyarrow.types.is_timestamp(kind):
-                        self.units = {**self.units, field.name: kind.unit}
+            found = tuple(self._columns_of(batch))
         if not found:
             raise BagError(f'{self.path} has no column of numbers')
         return found
@@ -104,28 +82,39 @@ class ParquetTable(TableSource):
             raise BagError(f'{self.path} cannot be read as Parquet: {error}') from error
 
     def _numbers(self, batch: Any, places: Sequence[int]) -> FloatArray:
+        found = self._columns_of(batch)
+        return np.column_stack([found[self.columns[place]] for place in places])
+
+    def _columns_of(self, batch: Any) -> dict[str, FloatArray]:
+        """Return the columns of numbers of a batch; each place of lists is one."""
         import pyarrow
 
-        found = []
-        vectors: dict[str, FloatArray] = {}
-        for place in places:
-            name, at = self._sources[self.columns[place]]
-            column = batch.column(batch.schema.names.index(name))
-            if at is None:
-                if pyarrow.types.is_timestamp(column.type):
+        types, found = pyarrow.types, {}
+        for field, column in zip(batch.schema, batch.columns, strict=True):
+            name, kind = field.name, field.type
+            if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+                if types.is_floating(kind.value_type) or types.is_integer(kind.value_type):
+                    rows = self._vectors(name, column)
+                    names = self._names.get(name, ())
+                    for k in range(rows.shape[1]):
+                        end = f'.{names[k]}' if len(names) == rows.shape[1] else f'[{k}]'
+                        found[name + end] = rows[:, k]
+                        self._roots[name + end] = name
+            elif types.is_floating(kind) or types.is_integer(kind) or types.is_timestamp(kind) or (
+                types.is_boolean(kind) or types.is_decimal(kind)
+            ):
+                if types.is_timestamp(kind):
+                    self.units = {**self.units, name: kind.unit}
                     column = column.cast(pyarrow.int64())
-                found.append(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
-                continue
-            if name not in vectors:
-                vectors[name] = self._vectors(name, column)
-            found.append(vectors[name][:, at])
-        return np.column_stack(found).astype(np.float64)
+                found[name] = column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+                self._roots[name] = name
+        return found
 
     def _vectors(self, name: str, column: Any) -> FloatArray:
         """Return the rows of a column of lists; a row without a list holds NaN."""
         import pyarrow
 
-        width = sum(source == name for source, _ in self._sources.values())
+        width = self._widths.setdefault(name, len(column[0].as_py() or ()))
         valid = np.asarray(column.is_valid())
         flat = column.drop_null().flatten().cast(pyarrow.float64())
         numbers = flat.to_numpy(zero_copy_only=False)
@@ -144,7 +133,7 @@ class ParquetTable(TableSource):
         episode = self._episode_place(time)
         if episode is not None:
             wanted.append(episode)
-        names = list(dict.fromkeys(self._sources[self.columns[place]][0] for place in wanted))
+        names = list(dict.fromkeys(self._roots[self.columns[place]] for place in wanted))
         for path in self._files:
             with self._open(path) as file:
                 for batch in self._batches(file, names, BLOCK_MESSAGES):
@@ -181,7 +170,7 @@ class ParquetTable(TableSource):
             self._episode, self._end = float(numbers[first]), float(times[-1])
 
     def _windows(self) -> Iterator[FloatArray]:
-        names = list(dict.fromkeys(name for name, _ in self._sources.values()))
+        names = list(dict.fromkeys(self._roots.values()))
         every = range(len(self.columns))
         for path in self._files[::max(len(self._files) // WINDOWS, 1)]:
             with self._open(path) as file:

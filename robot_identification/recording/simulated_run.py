@@ -38,11 +38,7 @@ def simulate(
     seed: int = 0,
 ) -> SimulatedRun:
     """Execute a trajectory on a simulated robot, faster than real time and without ROS."""
-    period = driver_period(robot)
-    stamps = np.arange(0.0, trajectory.duration, period)
-    reference = trajectory.sample(stamps)
-    simulator = MujocoRobot(robot, truth, sensors, reference.q[0], seed)
-    return record_motion(robot, simulator, reference, stamps, period)
+    return simulate_repeats(robot, trajectory, truth, sensors, 1, seed=seed)[0]
 
 
 def simulate_repeats(
