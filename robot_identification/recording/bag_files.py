@@ -9,7 +9,8 @@ What a file is, its first bytes say: neither its name nor metadata.yaml is neede
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, ExitStack
 from pathlib import Path
 import re
@@ -102,15 +103,22 @@ class BagFiles:
 
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
         """Yield the messages of some topics, in their order; Damage behind the last good block."""
-        counts = dict.fromkeys(topics, 0)
+        counts = Counter(dict.fromkeys(topics, 0))
         number, damage = len(self._files), self._damage
         for index, opened in enumerate(self._files):
+            wanted = {topic: RawBlock(topic) for topic in topics}
+            found: Counter[str] = Counter()
             try:
-                for block in opened.blocks(topics):
-                    counts[block.topic] += len(block)
-                    yield block
+                for topic, log_time, payload in opened.messages(topics):
+                    found[topic] += 1
+                    if wanted[topic].add(log_time, payload):
+                        yield wanted[topic].take()
+                _check_counts(opened, topics, found)
             except Damage as caught:
                 number, damage = index, caught
+            yield from (block for block in wanted.values() if len(block))
+            counts.update(found)
+            if number == index:
                 break
         problems = list(self._problems)
         if damage is not None:
@@ -181,6 +189,16 @@ class BagFiles:
             self._problems.append(
                 f'{METADATA_FILE} says {self._metadata.storage!r:.40}, and the files are '
                 f'{" and ".join(sorted(stored))}'
+            )
+
+
+def _check_counts(file: BagFile, topics: Collection[str], found: Mapping[str, int]) -> None:
+    """Raise Damage where a file holds more or fewer messages of a topic than it counts."""
+    for topic in topics:
+        if topic in file.topics and found[topic] != file.topics[topic].count:
+            raise Damage(
+                f'its statistics count {file.topics[topic].count} messages on {topic}, and there '
+                f'are {found[topic]}'
             )
 
 

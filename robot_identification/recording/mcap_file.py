@@ -22,7 +22,7 @@ from typing import BinaryIO
 import zlib
 
 from robot_identification.recording.raw_bag import (
-    custom_data, Damage, LARGEST_MESSAGE, RawBlock, Topic, unpack,
+    custom_data, Damage, LARGEST_MESSAGE, Topic, unpack,
 )
 
 MAGIC = b'\x89MCAP0\r\n'
@@ -108,37 +108,15 @@ class McapFile:
         """Return what the recorder noted last; known when the file was read to its end."""
         return custom_data(self._metadata_text) if self._metadata_text else {}
 
-    def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """Yield the messages of some topics; raise Damage behind the last good block."""
-        wanted = {topic: RawBlock(topic) for topic in topics}
-        found: Counter[int] = Counter()
-        damage = Damage(self._index_damage) if self._index_damage else None
-        try:
-            for key, log_time, payload, where in self._messages():
-                found[key] += 1
-                block = wanted.get(self._channels[key].topic)
-                if block is not None:
-                    _check_message(log_time, payload, where)
-                    if block.add(log_time, payload):
-                        yield block.take()
-        except Damage as caught:
-            damage = caught
-        yield from (block for block in wanted.values() if len(block))
-        if damage is not None:
-            raise damage
-        self._check_counts(topics, found)
-
-    def _check_counts(self, topics: Collection[str], found: Counter[int]) -> None:
-        """Raise Damage where there are more or fewer messages of a topic than are counted."""
-        for topic in topics:
-            there = sum(
-                count for key, count in found.items() if self._channels[key].topic == topic
-            )
-            if topic in self.topics and there != self.topics[topic].count:
-                raise Damage(
-                    f'its statistics count {self.topics[topic].count} messages on {topic}, and '
-                    f'there are {there}'
-                )
+    def messages(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+        """Yield topic, log time and payload of some topics; Damage behind the last good one."""
+        for key, log_time, payload, where in self._messages():
+            topic = self._channels[key].topic
+            if topic in topics:
+                _check_message(log_time, payload, where)
+                yield topic, log_time, payload
+        if self._index_damage:
+            raise Damage(self._index_damage)
 
     def _messages(self) -> Iterator[tuple[int, int, bytes, str]]:
         """Yield channel, log time, payload and place of all messages up to the first damage."""

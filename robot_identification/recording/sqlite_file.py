@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, ExitStack
 from itertools import count
 import os
@@ -18,9 +18,7 @@ import tempfile
 from typing import Any
 
 from robot_identification.arrays import folder as storage_folder
-from robot_identification.recording.raw_bag import (
-    custom_data, Damage, LARGEST_MESSAGE, RawBlock, Topic,
-)
+from robot_identification.recording.raw_bag import custom_data, Damage, LARGEST_MESSAGE, Topic
 
 MAGIC = b'SQLite format 3\0'
 # What a killed writer leaves next to the file: it holds, or takes back, the last messages.
@@ -48,8 +46,7 @@ class SqliteFile:
         page_size, expected = _sizes(path)
         size = path.stat().st_size
         self._damage = f'it ends at byte {size} of {expected}' if size < expected else ''
-        self._leave_out_broken_page(page_size, stack)
-        self._take_in_leftovers(stack)
+        self._copy_if_needed(page_size, stack)
         try:
             with closing(self._connect()) as connection:
                 _check_tables(connection)
@@ -72,69 +69,68 @@ class SqliteFile:
                 self._keys[str(name)] = key
                 self.topics[str(name)] = Topic(str(kind), counts[key])
 
-    def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """Yield the messages of some topics; raise Damage behind the last good block."""
-        wanted = {self._keys[name]: RawBlock(name) for name in topics if name in self._keys}
+    def messages(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+        """Yield topic, log time and payload of some topics; Damage behind the last good one."""
+        wanted = {self._keys[name]: name for name in topics if name in self._keys}
         damages = [self._damage] if self._damage else []
         with closing(self._connect()) as connection:
             try:
-                for key, timestamp, data in self._rows(connection, tuple(wanted)):
-                    if key in wanted and wanted[key].add(timestamp, data):
-                        yield wanted[key].take()
+                yield from self._rows(connection, wanted)
             except (*_FAILURES, Damage) as error:
                 damages.append(f'its messages can be read up to: {error}')
-        yield from (block for block in wanted.values() if len(block))
         if damages:
             raise Damage('; '.join(damages))
 
     def _rows(
-        self, connection: sqlite3.Connection, wanted: tuple[Any, ...]
-    ) -> Iterator[tuple[Any, int, bytes]]:
-        """Yield all rows, the wanted ones with their data; the others show damage, too."""
+        self, connection: sqlite3.Connection, wanted: Mapping[Any, str]
+    ) -> Iterator[tuple[str, int, bytes]]:
+        """Yield the wanted rows; the others are read without their data, and show damage, too."""
         known, last = set(self._all_keys), -1
         for row, key, timestamp, data in connection.execute(
             'SELECT id, topic_id, timestamp, CASE WHEN topic_id IN '
-            f'({", ".join("?" * len(wanted))}) THEN data END FROM messages ORDER BY id', wanted,
+            f'({", ".join("?" * len(wanted))}) THEN data END FROM messages ORDER BY id',
+            tuple(wanted),
         ):
             if row <= last or key not in known or not isinstance(timestamp, int):
                 raise Damage(f'a row behind number {last} that is no message')
-            if key in wanted and not (isinstance(data, bytes) and len(data) <= LARGEST_MESSAGE):
-                raise Damage(f'row {row}, whose data are no message')
             last = row
-            yield key, timestamp, data
+            if key not in wanted:
+                continue
+            if not (isinstance(data, bytes) and len(data) <= LARGEST_MESSAGE):
+                raise Damage(f'row {row}, whose data are no message')
+            yield wanted[key], timestamp, data
 
-    def _take_in_leftovers(self, stack: ExitStack) -> None:
-        """Copy the file with what its writer left next to it: sqlite3 finishes the job there."""
+    def _copy_if_needed(self, page_size: int, stack: ExitStack) -> None:
+        """
+        Copy a file that sqlite3 has to repair, or would make up with zeros.
+
+        With what its writer left next to it, sqlite3 finishes the job; a last page that is cut off
+        is left out.
+        """
         leftovers = [
             file for ending in LEFTOVERS
             if (file := self.path.with_name(self.path.name + ending)).is_file()
             and file.stat().st_size
         ]
+        size = self.path.stat().st_size
+        cut_off = size % page_size if page_size else 0
         if leftovers:
             self._damage = (
                 f'its writer was killed and left {" and ".join(file.name for file in leftovers)}'
             )
-            self._copy_files([self.path, *leftovers], stack)
-
-    def _leave_out_broken_page(self, page_size: int, stack: ExitStack) -> None:
-        """Copy the file without the page that it ends in: sqlite3 would make it up with zeros."""
-        size = self.path.stat().st_size
-        if page_size and size % page_size:
-            self._copy_files([self.path], stack)
-            assert self._copy is not None
-            os.truncate(self._copy, size - size % page_size)
-
-    def _copy_files(self, files: Sequence[Path], stack: ExitStack) -> None:
+        if not (leftovers or cut_off):
+            return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=storage_folder())))
+        self._copy = folder / self.path.name
         try:
-            for file in files:
+            for file in (self.path, *leftovers):
                 shutil.copyfile(file, folder / file.name)
+            os.truncate(self._copy, size - cut_off)
         except OSError as error:
             raise Damage(
                 f'it needs a copy to be read, and {folder} has no room for it '
                 f'({error.strerror}): set TMPDIR to a folder on a larger disk'
             ) from error
-        self._copy = folder / self.path.name
 
     def _connect(self) -> sqlite3.Connection:
         if self._copy is None:

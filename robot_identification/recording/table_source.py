@@ -43,7 +43,7 @@ class TableSource(ABC):
 
     @abstractmethod
     def _windows(self) -> Iterator[FloatArray]:
-        """Yield such windows; what is no number is NaN."""
+        """Yield such windows, with NaN for cells that hold no number."""
 
     def describe_left_out(self) -> str:
         """Return which arrays are not taken and what to do; nothing where all are."""
