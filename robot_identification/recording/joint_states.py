@@ -201,7 +201,7 @@ def to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """What was read of a topic."""
+    """Rows that were read of a topic."""
 
     log_times: NDArray[np.int64]  # shape (N,); when the messages were recorded [ns]
     stamps: NDArray[np.int64] | None  # shape (N,); header stamps [ns]; None of messages without

@@ -81,7 +81,7 @@ def recognize(
 
 
 class _Recognition:
-    """What is found in one table for the joints of a model."""
+    """Series, time and units of one table for the joints of a model."""
 
     def __init__(
         self, table: TableSource, joints: tuple[str, ...], names: Mapping[str, str]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What writes bags: rosbags and mcap, or rosbag2_py where ROS is from apt and these are not there.
+Libraries that write bags: rosbags and mcap, or rosbag2_py of ROS where these are not there.
 
 The only file outside `nodes` that imports a package of ROS. Messages are serialized by `cdr`.
 """

@@ -218,7 +218,7 @@ class RtdeConnection:
         return lacking
 
     def start(self) -> None:
-        """Let the samples begin."""
+        """Start the samples."""
         self._send(_START)
         if not self._receive_packet(_START, range(1, 2))[0]:
             raise RtdeLostError(f'{self._name} did not start to send: is the robot still booting?')
