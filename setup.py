@@ -9,13 +9,11 @@ package_name = 'robot_identification'
 
 nodes = [
     'simulated_robot',
-    'simulated_effort_joint',
     'trajectory_generator',
     'experiment_runner',
     'bag_recorder',
     'identifier',
     'torque_predictor',
-    'online_estimator',
     'friction_tester',
     'rtde_reader',
     'experiment_coordinator',

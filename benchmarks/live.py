@@ -6,8 +6,8 @@ The live nodes behind a driver: processor time, latency, losses and memory.
 
 A driver (`benchmarks.live_driver`, a process of its own) publishes a simulated arm's joint states
 over and over: six joints at 500 Hz, seven at 1 kHz. It is answered in turn by a bare relay of
-rclpy, by `torque_predictor` with all its topics and by `online_estimator`, on the machine as it
-is and with a busy process for every core. The predicted torques are compared with the causal
+rclpy and by `torque_predictor` with all its topics, without and with the payload, on the machine
+as it is and with a busy process for every core. The predicted torques are compared with the causal
 prediction of the same samples.
 """
 
@@ -55,17 +55,14 @@ LONGEST_IDLE = 60.0
 DEADLINE = 30.0
 # Of a published motion, which is a whole number of its periods, and of what is identified [s].
 PUBLISHED, TRAINING = 10.0, 30.0
-RELAY, PREDICTOR, ESTIMATOR = 'bare relay', 'torque_predictor', 'online_estimator'
-ANSWERS = {
-    RELAY: TOPICS,
-    PREDICTOR: tuple(
-        f'/torque_predictor/{name}' for name in (
-            'torque', 'residual', 'standard_deviation', 'external_torque',
-            'external_torque_band', 'feed_forward',
-        )
-    ),
-    ESTIMATOR: (),
-}
+RELAY, PREDICTOR, PAYLOAD = 'bare relay', 'torque_predictor', 'torque_predictor with payload'
+PREDICTED = tuple(
+    f'/torque_predictor/{name}' for name in (
+        'torque', 'residual', 'standard_deviation', 'external_torque', 'external_torque_band',
+        'feed_forward',
+    )
+)
+ANSWERS = {RELAY: TOPICS, PREDICTOR: PREDICTED, PAYLOAD: PREDICTED}
 FIGURES = (
     ('joint states', '', 'states'),
     ('joint states lost', '', 'lost'),
@@ -156,7 +153,7 @@ def _figures(condition: str, results: dict[str, list[dict[str, float]]]) -> list
         for node, found in results.items() for name, unit, key in FIGURES if key in found[0]
     ]
     relay = results[RELAY]
-    for node in (PREDICTOR, ESTIMATOR):
+    for node in (PREDICTOR, PAYLOAD):
         ratios = (one['cpu'] / bare['cpu'] for one, bare in zip(results[node], relay, strict=True))
         figures.append(Figure(f'{node} / bare relay, {condition}: CPU', '', tuple(ratios)))
     return figures
@@ -213,23 +210,16 @@ def _difference_from_zero_phase(folder: Path) -> float:
 
 def run(name: str, case: Case, folder: Path, seconds: float) -> dict[str, float]:
     """Return what a node made of a driver's joint states, and took for it."""
-    parameters = {
-        RELAY: {},
-        PREDICTOR: {
-            'model_file': str(folder / 'identified_model.yaml'), 'feed_forward': 'break_away',
-            'collision_file': str(folder / 'collision.yaml'),
-            'allowed_read_roots': [str(folder)],
-        },
-        ESTIMATOR: {
-            'model_file': str(folder / 'identified_model.yaml'),
-            'allowed_read_roots': [str(folder)],
-        },
-    }[name]
-    kind = _Relay if name == RELAY else NodeProcess
+    parameters = {} if name == RELAY else {
+        'model_file': str(folder / 'identified_model.yaml'), 'feed_forward': 'break_away',
+        'collision_file': str(folder / 'collision.yaml'), 'allowed_read_roots': [str(folder)],
+        'payload': name == PAYLOAD,
+    }
+    kind, executable = (_Relay, RELAY) if name == RELAY else (NodeProcess, PREDICTOR)
     nodes: list[NodeProcess] = []
     with own_domain() as domain, running(nodes):
         environment = isolated_environment(domain)
-        node = kind(name, parameters, environment, folder / f'{name}.log')
+        node = kind(executable, parameters, environment, folder / f'{name}.log')
         nodes.append(node)
         driver = subprocess.run(
             [sys.executable, '-m', 'benchmarks.live_driver', str(node.process.pid), str(folder),

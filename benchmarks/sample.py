@@ -5,8 +5,9 @@
 What a joint state costs the live models, without ROS, beside one `pinocchio.rnea` of the arm.
 
 The model has the bodies of the description and every coefficient of the friction dictionary, none
-of which is zero; six joints (a UR5e) and seven. Contact, feed-forward and the online estimator
-run on the same samples; of the estimator, which filters blocks of them, it is the mean.
+of which is zero; six joints (a UR5e) and seven. Contact, feed-forward and the online estimator, of
+the payload, run on the same samples; of the estimator, which filters blocks of them, it is the
+mean.
 """
 
 from __future__ import annotations
@@ -27,10 +28,7 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.monitoring.contact_observer import ContactObserver
-from robot_identification.monitoring.online_estimator import OnlineEstimator
-from robot_identification.monitoring.online_friction import RecursiveFriction
-from robot_identification.monitoring.online_payload import RecursivePayload
-from robot_identification.monitoring.online_residuals import LiveResiduals
+from robot_identification.monitoring.live_payload import LivePayload
 from robot_identification.prediction.feed_forward import FeedForward
 from robot_identification.prediction.torque_predictor import Prediction, TorquePredictor
 
@@ -101,8 +99,7 @@ def _steps(
     arm, q, dq = model.robot.pinocchio, list(motion.q), list(motion.dq)
     ddq, tau, data = list(motion.ddq), list(torque), arm.createData()
     predictor, contact = TorquePredictor(model), ContactObserver(model, model.robot.sampling_rate)
-    forward, residuals = FeedForward(model), LiveResiduals(model)
-    estimator = OnlineEstimator(RecursivePayload(model), RecursiveFriction(model))
+    forward, payload = FeedForward(model), LivePayload(model)
     predictions: dict[int, Prediction | None] = {}
 
     def rnea(k: int, stamp: float) -> None:
@@ -120,9 +117,7 @@ def _steps(
         forward.step(stamp, q[k], dq[k], dq[k], tau[k])
 
     def estimate(k: int, stamp: float) -> None:
-        sample = residuals.step(stamp, q[k], dq[k], tau[k])
-        if sample is not None:
-            estimator.step(sample)
+        payload.step(stamp, q[k], dq[k], tau[k])
 
     return {
         RNEA: rnea, 'TorquePredictor.step': step, 'ContactObserver.step': observe,

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Start a simulated joint or wheel with an effort interface, by itself or in an arm."""
+"""Start the simulated robot with an effort interface: a joint or wheel, alone or in an arm."""
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import Argument, arguments, declare, start
@@ -25,4 +25,6 @@ ARGUMENTS = arguments(
 
 def generate_launch_description():
     """Return the node and its arguments."""
-    return LaunchDescription([*declare(ARGUMENTS), start('simulated_effort_joint', ARGUMENTS)])
+    return LaunchDescription([*declare(ARGUMENTS), start(
+        'simulated_robot', ARGUMENTS, values={'command_interface': 'effort'},
+    )])

@@ -16,10 +16,17 @@ ARGUMENTS = arguments(
              'direction of the velocity on ~/reference; friction: without gravity, for robots '
              'that add it themselves.',
              choices=('off', 'gravity', 'kinetic', 'break_away', 'friction')),
+    # Not payload: in the experiment that is what the arm carries.
+    Argument('estimate_payload', 'false', 'Estimate the payload, and publish ~/payload; the '
+             'model must be that of the bare arm.', bool),
+    Argument('payload_link', '', 'Link, fixed to the last one, in whose frame the payload is '
+             'stated; empty: that of the tool.'),
     'use_sim_time', *FILES,
 )
 
 
 def generate_launch_description():
     """Return the node and its arguments."""
-    return LaunchDescription([*declare(ARGUMENTS), start('torque_predictor', ARGUMENTS)])
+    return LaunchDescription([*declare(ARGUMENTS), start(
+        'torque_predictor', ARGUMENTS, estimate_payload='payload',
+    )])

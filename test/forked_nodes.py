@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 NODES = (
     'bag_recorder', 'experiment_coordinator', 'experiment_runner', 'friction_tester', 'identifier',
-    'online_estimator', 'rtde_reader', 'simulated_effort_joint', 'simulated_robot',
+    'rtde_reader', 'simulated_robot',
     'torque_predictor', 'trajectory_generator',
 )
 # Loaded by a node with its first call of them.

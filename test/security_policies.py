@@ -34,11 +34,10 @@ from ros_helpers import forker, Graph, own_graph, wait_until
 
 FOLDER = Path(__file__).resolve().parents[1] / 'security' / 'policies'
 NAMESPACE = '/arm'
-# Where the coordinator does not find it: it would begin to work. And a joint on a bench is another
-# robot, with joint states of its own.
+# Where the coordinator does not find it: it would begin to work. And a joint on a bench is tested
+# apart from the arm.
 ELSEWHERE = {
     'trajectory_generator': '/elsewhere', 'friction_tester': '/bench',
-    'simulated_effort_joint': '/bench',
 }
 TOKEN = 'shared'
 OPERATOR = 'operator'
@@ -63,18 +62,20 @@ STARTED_WITH: Mapping[str, Mapping[str, object]] = {
     RUNNER: {'simulation_token': TOKEN, 'use_sim_time': True},
     'bag_recorder': {'use_sim_time': True},
     'identifier': {'use_sim_time': True},
-    'torque_predictor': {'use_sim_time': True},
-    'online_estimator': {'use_sim_time': True},
+    'torque_predictor': {'use_sim_time': True, 'payload': True},
     'rtde_reader': {'use_sim_time': True},
     'friction_tester': {'use_sim_time': True},
-    'simulated_effort_joint': {'use_sim_time': True},
     COORDINATOR: {
         'simulation_token': TOKEN, 'use_sim_time': True, 'output': '{folder}/output',
     },
 }
 # What comes and goes, or needs messages that only a robot machine has.
 ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    SIMULATED: {'execute': (f'{CONTROLLERS[0]}/follow_joint_trajectory',)},
+    SIMULATED: {
+        'execute': (f'{CONTROLLERS[0]}/follow_joint_trajectory',),
+        # With command_interface effort.
+        'subscribe': ('forward_effort_controller/commands',),
+    },
     'trajectory_generator': {'publish': ('~/preview',)},
     RUNNER: {
         'publish': tuple(f'{name}/joint_trajectory' for name in CONTROLLERS),

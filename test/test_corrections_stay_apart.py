@@ -19,7 +19,7 @@ from robot_identification.export.formats import EXPORTERS, ExportOptions
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model.corrections import Corrections
 from robot_identification.model.model_file import dump_model
-from robot_identification.monitoring.online_residuals import LiveResiduals
+from robot_identification.monitoring.live_residuals import LiveResiduals
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.studies.comparison.comparison import compare_models
 from robot_identification.studies.drive_gains.study import torque_source

@@ -34,9 +34,7 @@ NODES = {
     'bag_recorder': 'BagRecorder',
     'identifier': 'Identifier',
     'torque_predictor': 'TorquePredictorNode',
-    'online_estimator': 'OnlineEstimatorNode',
     'friction_tester': 'FrictionTester',
-    'simulated_effort_joint': 'SimulatedEffortJoint',
     'rtde_reader': 'RtdeReader',
     'experiment_coordinator': 'ExperimentCoordinator',
 }

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Live: friction health, contact detection, online estimation of payload and friction."""
+"""Live: contact detection, payload and friction health."""
 
 from robot_identification.lazy import lazy_names
 

@@ -11,15 +11,8 @@ from .contact_observer import (
 )
 from .friction_health import FrictionHealth as FrictionHealth, JointHealth as JointHealth
 from .health_reference import read_reference as read_reference, write_reference as write_reference
+from .live_payload import (
+    LivePayload as LivePayload, NONE as NONE, PAYLOAD as PAYLOAD, PayloadChange as PayloadChange,
+    PayloadState as PayloadState,
+)
 from .momentum_observer import DEFAULT_BANDWIDTH as DEFAULT_BANDWIDTH
-from .online_estimator import OnlineEstimator as OnlineEstimator
-from .online_friction import (
-    RecursiveFriction as RecursiveFriction, RecursiveFrictionOptions as RecursiveFrictionOptions,
-    viscous_slopes as viscous_slopes,
-)
-from .online_payload import (
-    in_words as in_words, LivePayload as LivePayload, NONE as NONE, PAYLOAD as PAYLOAD,
-    RecursivePayload as RecursivePayload, RecursivePayloadOptions as RecursivePayloadOptions,
-)
-from .online_residuals import LiveResiduals as LiveResiduals, ThinningOptions as ThinningOptions
-from .warm_up import advise_wait as advise_wait

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Recursive least squares by orthogonal transformations: rows are used as they come, once.
+Recursive least squares by orthogonal transformations, and the noise of its residuals.
 
 References
 ----------
@@ -10,6 +10,8 @@ References
    1977.
 .. [2] L. Cao, H. Schwartz, "A directional forgetting algorithm based on the decomposition of the
    information matrix", Automatica 36(11), 2000.
+.. [3] W. Newey, K. West, "A simple, positive semi-definite, heteroskedasticity and autocorrelation
+   consistent covariance matrix", Econometrica 55(3), 1987.
 
 """
 
@@ -18,8 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray, triangle_of
-from robot_identification.errors import DataError
+from robot_identification.arrays import BoolArray, FloatArray, triangle_of
 import scipy
 
 # The memory that decides what is excited, as a part of the memory of the estimate.
@@ -27,6 +28,13 @@ SHORTER_MEMORY = 4
 # Its part of the information below which forgetting fades; under steady excitation it has a
 # quarter.
 LEAST_EXCITATION = 0.125
+# Correlations are watched over this time [s].
+LONGEST_CORRELATION = 1.0
+# Until residuals have been seen: unit variance, correlated over this time [s], with the weight of
+# so many seconds of samples.
+ASSUMED_CORRELATION, ASSUMED_SECONDS = 0.1, 5.0
+# Smallest variance, as a part of that of the model's residual: less is a simulation.
+LEAST_VARIANCE = 1.0e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +50,8 @@ class RecursiveState:
     second factor whose memory is a quarter as long: where that has less than an eighth of what is
     known, forgetting fades. While an arm stands still, or moves one joint only, the others keep
     their estimates, and their variances grow less than twofold; pure exponential forgetting would
-    lose them. A state that knows more than its memory can hold, as one that starts from a
-    model may, forgets no faster than twice what comes in.
+    lose them. A state that knows more than its memory can hold forgets no faster than twice what
+    comes in.
     """
 
     # (k + 1, k + 1): upper triangular R of ``[W tau] = Q R``, what is forgotten less.
@@ -55,40 +63,14 @@ class RecursiveState:
     recent: FloatArray | None = None
 
     @classmethod
-    def known(
-        cls, theta: FloatArray, covariance: FloatArray, forgetting: float = 1.0
-    ) -> RecursiveState:
+    def expecting_zero(cls, deviation: FloatArray, forgetting: float = 1.0) -> RecursiveState:
         """
-        Return the state that an earlier identification left.
+        Return the state before any rows: unknowns are zero, with a standard deviation (k,).
 
-        Parameters
-        ----------
-        theta : ndarray, shape (k,)
-            The unknowns, SI units.
-        covariance : ndarray, shape (k, k)
-            Of their errors, in units of the noise of the rows to come: where rows are divided by
-            their standard deviation, the covariance as it stands.
-        forgetting : float
-            As in the class.
-
-        Raises
-        ------
-        DataError
-            If the covariance is not positive definite.
-
+        That is in units of the unknowns where rows are divided by the standard deviation of their
+        noise.
         """
-        deviation = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-        try:
-            root = np.linalg.cholesky(covariance / np.outer(deviation, deviation))
-        except np.linalg.LinAlgError:
-            raise DataError(
-                f'the covariance of {len(theta)} parameters to start from is not positive '
-                'definite: leave out the parameters that a bound holds'
-            ) from None
-        rows = scipy.linalg.solve_triangular(root, np.diag(1.0 / deviation), lower=True)
-        triangle = np.zeros((len(theta) + 1, len(theta) + 1))
-        triangle[:-1] = np.column_stack([rows, rows @ theta])
-        return cls(triangle_of(triangle), forgetting)
+        return cls(np.diag(np.append(1.0 / deviation, 0.0)), forgetting)
 
     @property
     def size(self) -> int:
@@ -111,54 +93,23 @@ class RecursiveState:
         return covariance
 
     def update(
-        self, matrix: FloatArray, torque: FloatArray, instants: IntArray | None = None
+        self, matrix: FloatArray, torque: FloatArray, samples: int = 1
     ) -> RecursiveState:
         """
-        Return the state after some more rows.
+        Return the state after the rows of so many samples, all of which count alike.
 
-        Parameters
-        ----------
-        matrix : ndarray, shape (m, k)
-            Rows of the observation matrix, best divided by the standard deviation of their noise.
-        torque : ndarray, shape (m,)
-            Measured torques, divided by the same.
-        instants : ndarray of int, shape (m,), optional
-            Which sample of this update each row is of, from 0, never descending; by default all
-            are of one.
-
-        Raises
-        ------
-        DataError
-            If the rows do not fit, or hold numbers that are none: the state stays as it is.
-
+        `matrix` (m, k) are rows of the observation matrix, best divided by the standard deviation
+        of their noise, `torque` (m,) the measured torques, divided by the same; all are finite.
         """
-        if matrix.shape != (len(torque), self.size) or torque.ndim != 1:
-            raise DataError(
-                f'{matrix.shape} numbers and {torque.shape} torques for a recursive estimate of '
-                f'{self.size} unknowns: give (m, {self.size}) and (m,)'
-            )
-        if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(torque))):
-            raise DataError('rows with numbers that are not finite: leave them out')
-        if not len(torque):
-            return self
-        if instants is None:
-            instants = np.zeros(len(torque), dtype=int)
-        ages = (instants[-1] - instants).astype(float)
-        table = np.column_stack([matrix, torque])
-        counts = self.forgetting**ages
-        return replace(
-            self,
-            triangle=triangle_of(np.vstack([
-                self._forget(1.0 + float(instants[-1])), np.sqrt(counts)[:, None] * table
-            ])),
-            recent=self._renew(table[:, :-1], ages),
-        )
+        share = self.forgetting**samples
+        table = np.vstack([self._forget(share), np.column_stack([matrix, torque])])
+        return replace(self, triangle=triangle_of(table), recent=self._renew(matrix, share))
 
-    def _forget(self, samples: float) -> FloatArray:
-        """Return the factor as some samples later."""
-        if self.forgetting == 1.0 or self.recent is None:
+    def _forget(self, share: float) -> FloatArray:
+        """Return the factor of which a share is left where the last rows excite."""
+        if share == 1.0 or self.recent is None:
             return self.triangle
-        share, k = self.forgetting**samples, self.size
+        k = self.size
         # In coordinates in which all that is known is one in every direction.
         lengths, axes = np.linalg.svd(
             scipy.linalg.solve_triangular(self.triangle[:k, :k], self.recent.T, trans='T').T
@@ -169,12 +120,54 @@ class RecursiveState:
         less[k] *= np.sqrt(share)
         return less
 
-    def _renew(self, matrix: FloatArray, ages: FloatArray) -> FloatArray | None:
+    def _renew(self, matrix: FloatArray, share: float) -> FloatArray | None:
         """Return the factor of the rows that came last, after some more."""
-        if self.forgetting == 1.0:
+        if share == 1.0:
             return None
-        forgetting = self.forgetting**SHORTER_MEMORY
-        new = np.sqrt(forgetting**ages)[:, None] * matrix
-        if self.recent is not None:
-            new = np.vstack([np.sqrt(forgetting ** (1.0 + ages[0])) * self.recent, new])
-        return triangle_of(new)
+        if self.recent is None:
+            return triangle_of(matrix)
+        root = share ** (0.5 * SHORTER_MEMORY)
+        return triangle_of(np.vstack([root * self.recent, matrix]))
+
+
+class ResidualNoise:
+    """
+    Tracks variance and correlation of the whitened residuals of n joints.
+
+    Errors of friction and gears last for parts of a second, so that neighbouring samples are no
+    independent evidence. What counts for errors of an estimate is the long-run variance: the
+    variance times ``1 + 2 sum of correlations`` [3]_. The `rate` is in Hz, the `memory` in s.
+    """
+
+    def __init__(self, n: int, rate: float, memory: float) -> None:
+        lags = max(round(LONGEST_CORRELATION * rate), 1)
+        self._kept = 1.0 - 1.0 / max(memory * rate, 2.0)
+        count = ASSUMED_SECONDS * rate
+        self._counts = np.full((lags + 1, n), count)
+        assumed = np.exp(-np.arange(lags + 1) / (ASSUMED_CORRELATION * rate))
+        self._sums = count * np.tile(assumed[:, None], n)
+        self._bartlett = 1.0 - np.arange(lags + 1) / (lags + 1.0)
+        self._past = np.full((lags + 1, n), np.nan)
+
+    def interrupt(self) -> None:
+        """Note that what comes does not follow what was."""
+        self._past[:] = np.nan
+
+    def step(self, residual: FloatArray, counted: BoolArray) -> None:
+        """Update with residuals (n,) in units of the expected noise, of which some count (n,)."""
+        self._past[1:] = self._past[:-1]
+        self._past[0] = np.where(counted, residual, np.nan)
+        products = self._past * self._past[0]
+        known = np.isfinite(products)
+        self._sums = np.where(known, self._kept * self._sums + products, self._sums)
+        self._counts = np.where(known, self._kept * self._counts + 1.0, self._counts)
+
+    @property
+    def level(self) -> FloatArray:
+        """Long-run variance of each joint's whitened residual, shape (n,)."""
+        variance = np.maximum(self._sums[0] / self._counts[0], LEAST_VARIANCE)
+        correlations = self._sums / self._counts / variance
+        # How many samples are worth one that is independent, at least 1.
+        inflation = 1.0 + np.maximum(2.0 * (self._bartlett[1:] @ correlations[1:]), 0.0)
+        level: FloatArray = variance * inflation
+        return level

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 import math
 import time
 
 import numpy as np
-from robot_identification.monitoring import FrictionHealth
+from robot_identification.monitoring import LivePayload
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.joint_order import JointOrder
-from robot_identification.nodes.joint_state_reader import JointStateReader
+from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
 from robot_identification.nodes.prepared_model import PreparedModel
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
@@ -28,8 +29,8 @@ LONGEST_PAUSE = 5.0
 # [s]; chosen: joints take minutes to warm up.
 OLDEST_TEMPERATURE = 60.0
 OLDEST_REFERENCE = 0.1  # [s]; chosen: an older one is of another place on the path
-# Between two looks for subscribers [s]; chosen: a listener loses no more than a few samples.
-LOOK_PERIOD = 0.05
+# Between two polls of the subscribers [s]; chosen: a new one loses no more than a few samples.
+POLL_PERIOD = 0.05
 # Samples that are kept for another thread; chosen: 4 s at 1 kHz.
 KEPT = 4096
 REFUSED = ('not finite', 'impossible', 'unusable', 'without temperature')
@@ -54,42 +55,29 @@ class Outputs:
     # Called with why a joint state is refused.
     warn: Callable[[str], object]
 
-    def look(self) -> None:
-        """Look for the subscribers of each topic."""
+    def poll(self) -> None:
+        """Find which topics have subscribers."""
         for publisher in (
             self.torque, self.residual, self.deviation, self.external, self.band, self.forward,
         ):
-            publisher.look()
-
-
-@dataclass(frozen=True, eq=False)
-class HealthSample:
-    """A joint state as friction health takes it, see `FrictionHealth.step`."""
-
-    health: FrictionHealth
-    stamp: float
-    rows: np.ndarray  # (5, n): position, velocity, acceleration, friction and residual
-    temperature: np.ndarray | None
-
-    def take(self) -> None:
-        """Hand it over."""
-        self.health.step(self.stamp, *self.rows, self.temperature)
+            publisher.poll()
 
 
 class LivePrediction:
     """
-    Predicts at every joint state; all its methods are called by the thread that takes these.
+    Predicts at every joint state; all its methods are called by the thread that receives these.
 
     Another thread may set `prepared` and `temperature`, and read `counts`, which only grow, and
-    `problem`; it may put an empty deque in the place of `lags` or `stamps`, and take from the left
-    of `health`. `take_reference` calls `receive_reference` if something came.
+    `problem`; it may put an empty deque in the place of `lags` or `stamps`, and call what it pops
+    from the left of `deferred`: steps of friction health and of the payload, for which no joint
+    state waits. `poll_reference` calls `receive_reference` if a message came.
     """
 
     def __init__(
         self, outputs: Outputs, now: Callable[[], float],
-        take_reference: Callable[[], object],
+        poll_reference: Callable[[], object],
     ) -> None:
-        self._outputs, self._now, self._take_reference = outputs, now, take_reference
+        self._outputs, self._now, self._poll_reference = outputs, now, poll_reference
         self._reader, self._reference_reader = JointStateReader(), JointStateReader()
         self.prepared: PreparedModel | None = None
         # When it was read [s], and joint temperatures [deg C].
@@ -98,9 +86,12 @@ class LivePrediction:
         self.problem = ''
         self.lags: deque[float] = deque(maxlen=KEPT)
         self.stamps: deque[float] = deque(maxlen=KEPT)
-        self.health: deque[HealthSample] = deque(maxlen=KEPT)
+        self.deferred: deque[Callable[[], object]] = deque(maxlen=2 * KEPT)
+        # Stamp of the first joint state [ns]: those of the payload are counted from it, so that
+        # floats have them exactly.
+        self.origin: int | None = None
         self._current: PreparedModel | None = None
-        self._last_stamp, self._looked = math.nan, -math.inf
+        self._last_stamp, self._polled = math.nan, -math.inf
         self._touched: bytes | None = None
 
     def _begin(self, prepared: PreparedModel) -> None:
@@ -109,11 +100,11 @@ class LivePrediction:
         self._order = JointOrder(prepared.names, prepared.model)
         self._message = VectorMessage(prepared.names)
         self._rest = np.zeros(prepared.model.robot.n)
-        self._heed_temperature(prepared, None)
+        self._set_temperature(prepared, None)
         self._report_touched(prepared, None)
 
     def receive(self, data: bytes) -> None:
-        """Take a serialized joint state: predict, and publish to the subscribers there are."""
+        """Predict from a serialized joint state, and publish to the subscribers there are."""
         counts, prepared = self.counts, self.prepared
         counts['received'] += 1
         if prepared is None:
@@ -145,13 +136,14 @@ class LivePrediction:
         counts['predicted'] += 1
         counts['restarts'] += predictor.restarts - restarts
         self.stamps.append(stamp)
-        self._look()
+        self._poll_subscribers()
         self._message.begin(reading)
         self._publish(self._outputs.torque, prediction.torque + prediction.correction)
         self._publish_deviation(prepared, prediction)
         torque = self._torque(prepared, effort)
         if torque is not None:
             self._compare(prepared, stamp, prediction, torque, temperature)
+            self._defer_payload(prepared.payload, reading, (q, dq, torque), temperature)
         if prepared.feed_forward is not None:
             wanted = self._wanted_velocity(stamp)
             forward = prepared.feed_forward.step(stamp, q, dq, wanted, torque)
@@ -188,34 +180,47 @@ class LivePrediction:
                 self._report_touched(prepared, None)
             else:
                 self._publish(self._outputs.external, external.torque)
-                if self._outputs.band.heard:
+                if self._outputs.band.has_subscribers:
                     self._publish(self._outputs.band, BAND * external.deviation)
                 if external.touched is not None:
                     self._report_touched(prepared, external.touched)
         rows = np.concatenate((
             prediction.q, prediction.dq, prediction.ddq, prediction.friction, residual,
         )).reshape(5, -1)
-        self.health.append(HealthSample(prepared.health, stamp, rows, temperature))
+        self.deferred.append(partial(prepared.health.step, stamp, *rows, temperature))
+
+    def _defer_payload(
+        self, payload: LivePayload | None, reading: JointReading,
+        measured: tuple[np.ndarray, np.ndarray, np.ndarray], temperature: np.ndarray | None,
+    ) -> None:
+        """Defer the estimation of a payload from measured position, velocity and torque."""
+        if payload is None:
+            return
+        nanoseconds = reading.seconds * 10**9 + reading.nanoseconds
+        if self.origin is None:
+            self.origin = nanoseconds
+        stamp = 1e-9 * (nanoseconds - self.origin)
+        self.deferred.append(partial(payload.step, stamp, *measured, temperature))
 
     def _publish(self, publisher: VectorPublisher, torque: np.ndarray) -> None:
-        if publisher.heard:
+        if publisher.has_subscribers:
             publisher.publish(self._message.with_effort(torque))
 
     def _publish_deviation(self, prepared: PreparedModel, prediction: Prediction) -> None:
         """Publish the standard deviation of the torque, if the model states it."""
-        if not self._outputs.deviation.heard:
+        if not self._outputs.deviation.has_subscribers:
             return
         stated = prepared.predictor.deviation(prediction.motion)
         if stated is not None:
             scale = np.abs(prepared.model.effort_per_torque)
             self._publish(self._outputs.deviation, stated[0] / scale)
 
-    def _look(self) -> None:
-        """Look for subscribers now and then."""
+    def _poll_subscribers(self) -> None:
+        """Find now and then which topics have subscribers."""
         now = time.monotonic()
-        if now - self._looked > LOOK_PERIOD:
-            self._looked = now
-            self._outputs.look()
+        if now - self._polled > POLL_PERIOD:
+            self._polled = now
+            self._outputs.poll()
 
     def _refuse(self, what: str, why: str) -> None:
         self.problem = why
@@ -231,25 +236,25 @@ class LivePrediction:
 
     def _measured_temperature(self, prepared: PreparedModel, now: float) -> np.ndarray | None:
         """Return the joint temperatures that were read last, None without any, or of old ones."""
-        taken = self.temperature
-        if taken is not None:
-            read, values = taken
+        latest = self.temperature
+        if latest is not None:
+            read, values = latest
             if abs(now - read) >= OLDEST_TEMPERATURE or values.shape != self._rest.shape:
-                taken = None
-        if taken is not self._heeded:
-            self._heed_temperature(prepared, taken)
-        return None if taken is None else taken[1]
+                latest = None
+        if latest is not self._used_temperature:
+            self._set_temperature(prepared, latest)
+        return None if latest is None else latest[1]
 
-    def _heed_temperature(
-        self, prepared: PreparedModel, taken: tuple[float, np.ndarray] | None
+    def _set_temperature(
+        self, prepared: PreparedModel, latest: tuple[float, np.ndarray] | None
     ) -> None:
-        """Find whether friction lacks a temperature."""
-        lacking = lacks_temperature(prepared.model, None if taken is None else taken[1])
-        self._heeded = taken
+        """Use a temperature from now on, and find whether friction lacks one."""
+        lacking = lacks_temperature(prepared.model, None if latest is None else latest[1])
+        self._used_temperature = latest
         self._lacking = without_temperature(prepared.names, lacking) if lacking.any() else ''
 
     def receive_reference(self, data: bytes) -> None:
-        """Take what a controller wants, as a serialized joint state."""
+        """Note the velocity that a controller wants, from a serialized joint state."""
         prepared = self._current
         if prepared is None:
             return
@@ -267,12 +272,12 @@ class LivePrediction:
         """
         Return the velocity that a controller wants (n,) [rad/s].
 
-        Zeros where nothing usable was heard at `stamp` [s] of the joint state: then only gravity
-        is fed forward.
+        Zeros where no usable message came at `stamp` [s] of the joint state: then only gravity is
+        fed forward.
         """
-        self._take_reference()
-        heard, wanted = self._reference
-        return wanted if abs(heard - stamp) <= OLDEST_REFERENCE else self._rest
+        self._poll_reference()
+        received, wanted = self._reference
+        return wanted if abs(received - stamp) <= OLDEST_REFERENCE else self._rest
 
     def _report_touched(self, prepared: PreparedModel, touched: np.ndarray | None) -> None:
         """Report which joints are touched, where that is other than before; None: unknown."""

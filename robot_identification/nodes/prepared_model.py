@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, UsageError,
@@ -14,12 +16,13 @@ from robot_identification.errors import (
 from robot_identification.files import file_sha256
 from robot_identification.model import IdentifiedModel, load_model
 from robot_identification.monitoring import (
-    CollisionThresholds, ContactObserver, FrictionHealth, load_collision_calibration,
-    read_reference,
+    CollisionThresholds, ContactObserver, FrictionHealth, LivePayload,
+    load_collision_calibration, read_reference,
 )
 from robot_identification.nodes.conversions import driver_names
 from robot_identification.prediction import FeedForward, FeedForwardOptions, TorquePredictor
 
+Made = TypeVar('Made')
 OFF = 'off'
 # Of gravity and friction, by the value of the parameter `feed_forward`. Robots that add gravity
 # themselves, such as a Universal Robot in direct torque control, take friction alone.
@@ -42,6 +45,8 @@ class PredictorOptions:
     feed_forward_bandwidth: float  # of the observer of what the model lacks [Hz]; 0: there is none
     # Where the reference of friction health is kept; by default it is learned at every start.
     friction_reference: Path | None
+    payload: bool  # whether the payload is estimated
+    payload_link: str  # fixed to the last one, in whose frame it is stated; empty: the tool's
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,7 @@ class PreparedModel:
     contact: ContactObserver | None  # observer of external torques, where the model allows one
     calibrated: bool  # whether it has thresholds for contact detection
     feed_forward: FeedForward | None  # where it is wanted and the model allows it
+    payload: LivePayload | None  # its estimator, where it is wanted and the model allows it
     health: FrictionHealth  # watches friction
     # Where its reference goes once it is learned; None where it was read, or is not kept.
     learned_reference: Path | None
@@ -69,6 +75,15 @@ def _remarks(predictor: TorquePredictor, model: IdentifiedModel) -> list[str]:
     if model.relative_scale:
         remarks.append('drive gains are unknown: torques are in A times a gain, not in N m')
     return remarks
+
+
+def _or_remark(remarks: list[str], what: str, make: Callable[[], Made]) -> Made | None:
+    """Return what is made, or None with a remark where the model does not allow it."""
+    try:
+        return make()
+    except IdentificationError as error:
+        remarks.append(f'no {what}: {error}')
+        return None
 
 
 def prepare_model(
@@ -104,15 +119,16 @@ def prepare_model(
         contact = ContactObserver(model, predictor.rate, bandwidth, thresholds)
     except DataError as error:
         remarks.append(f'no external torque: {error}')
-    feed_forward = None
+    feed_forward = payload = None
     if options.feed_forward != OFF:
-        try:
-            feed_forward = FeedForward(model, replace(
-                FEED_FORWARD[options.feed_forward],
-                observer_bandwidth=options.feed_forward_bandwidth or None,
-            ))
-        except IdentificationError as error:
-            remarks.append(f'no feed-forward: {error}')
+        feed_forward = _or_remark(remarks, 'feed-forward', lambda: FeedForward(model, replace(
+            FEED_FORWARD[options.feed_forward],
+            observer_bandwidth=options.feed_forward_bandwidth or None,
+        )))
+    if options.payload:
+        payload = _or_remark(
+            remarks, 'payload', lambda: LivePayload(model, options.payload_link or None)
+        )
     learned, reference = options.friction_reference, None
     if learned is not None and learned.exists():
         try:
@@ -122,6 +138,6 @@ def prepare_model(
         learned = None
     return PreparedModel(
         path, model, driver_names(model, options.tf_prefix), predictor, contact,
-        contact is not None and thresholds is not None, feed_forward,
+        contact is not None and thresholds is not None, feed_forward, payload,
         FrictionHealth(model, reference=reference), learned, tuple(remarks),
     )

@@ -30,6 +30,11 @@ BASE_FRAME = 'base_link'
 OPTIONAL = ROTOR_STATES, TRUE_STATES, CLOCK = 'rotor_states', '~/noise_free_joint_states', '/clock'
 
 
+def identity(node: Node, token: str) -> String:
+    """Return the name of the node of the simulated robot, and the token of its commander."""
+    return String(data=json.dumps({'token': token, 'node': node.get_fully_qualified_name()}))
+
+
 class DriverTopics:
     """
     Publishes what a driver publishes.
@@ -62,9 +67,7 @@ class DriverTopics:
         for topic, message in (
             ('robot_description', String(data=with_prefix(robot.urdf.text, prefix))),
             ('~/robot_mode', Int8(data=RUNNING)),
-            ('~/identity', String(data=json.dumps(
-                {'token': token, 'node': node.get_fully_qualified_name()}
-            ))),
+            ('~/identity', identity(node, token)),
         ):
             self._latch(topic, message)
 

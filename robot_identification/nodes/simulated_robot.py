@@ -5,8 +5,9 @@
 A simulated robot that stands where ur_robot_driver stands.
 
 Same topics, joint names in alphabetical order, effort in ampere, or in N m for an arm whose YAML
-says so. It leaves (exit code 5) as soon as another node publishes joint states or listens to
-commands: it must not share a graph with a real arm.
+says so. Its command interface is that of a trajectory controller, or of a forward effort
+controller of one joint. It leaves (exit code 5) as soon as another node publishes joint states or
+listens to commands: it must not share a graph with a real arm.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.adapter import FollowJointTrajectory
-from robot_identification.nodes.common import declare, declare_robot, run_node, serve
+from robot_identification.nodes.common import (
+    declare, declare_robot, LATCHED, run_node, serve,
+)
 from robot_identification.nodes.conversions import message_to_knots, to_time
 from robot_identification.nodes.graph import are_named, foreign_participants
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters
+from robot_identification.nodes.simulated_effort import (
+    EFFORT_COMMANDS, EffortInterface, EffortOptions,
+)
 from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
 from robot_identification.nodes.simulated_interfaces import (
-    CLOCK, COMMANDS, CONTROLLER, DriverTopics, ROTOR_STATES, TRUE_STATES,
+    CLOCK, COMMANDS, CONTROLLER, DriverTopics, identity, ROTOR_STATES, TRUE_STATES,
 )
 from robot_identification.nodes.trajectory_action import TrajectoryAction
 from robot_identification.options import from_values, options_of
@@ -35,8 +41,10 @@ from robot_identification.simulation import (
     driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
     SimulatedArmOptions, Stream, with_warming,
 )
+from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
+TRAJECTORY, EFFORT = 'trajectory', 'effort'
 FOREIGN_CHECK_PERIOD = 0.5  # [s]; chosen: a query of the graph costs milliseconds
 # [Hz] of wall clock; chosen: a faster clock would keep every listener busy with nothing but the
 # time.
@@ -61,13 +69,60 @@ class SimulatedRobot(Node):
     def __init__(self) -> None:
         super().__init__('simulated_robot')
         self.finished: int | None = None
+        self._moved_at = self._asked_to_close_at = -np.inf
         declare_robot(self)
+        takes_effort = declare(
+            self, 'command_interface', TRAJECTORY, 'trajectory: the arm follows trajectories; '
+            'effort: one joint takes torques, by itself or in the arm',
+            choices=(TRAJECTORY, EFFORT), read_only=True,
+        ) == EFFORT
+        noise_seed = declare(
+            self, 'noise_seed', 0, 'seed of the sensor noise', minimum=0, maximum=2**31 - 1
+        )
+        token = declare(
+            self, 'simulation_token', '', 'shared with the node that may move the robot'
+        )
+        start = declare(
+            self, 'initial_positions',
+            [0.0] if takes_effort else [0.0, -1.57, 1.57, -1.57, -1.57, 0.0],
+            'initial positions of the joints [rad], kinematic order; effort: by default zero',
+            minimum=-10.0, maximum=10.0, longest=64,
+        )
+        discovery_time = declare(
+            self, 'discovery_time', 2.0, 'time to look for other robots before publishing [s]',
+            minimum=0.0, maximum=10.0,
+        )
+        self._declare_options(EffortOptions, read_only=True)
+        options = from_values(EffortOptions, lambda key: self.get_parameter(key).value)
+        self._robot = robot_from_parameters(self)
+        limits = self._robot.limits
+        q = np.clip(
+            np.resize(np.asarray(start, dtype=float), self._robot.n), limits.lower, limits.upper
+        )
+        self._commands = EFFORT_COMMANDS if takes_effort else COMMANDS
+        if takes_effort:
+            self._wait_alone(discovery_time)
+            self.create_publisher(String, '~/identity', LATCHED).publish(identity(self, token))
+            self._effort = EffortInterface(self, options, self._robot, q, noise_seed)
+            self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
+        else:
+            self._follow_trajectories(q, noise_seed, token, discovery_time)
+
+    def _declare_options(self, kind: type, *, read_only: bool) -> None:
+        """Declare the options of a dataclass as parameters."""
+        for one in options_of(kind):
+            declare(
+                self, one.key, one.parameter_default, one.parameter_description,
+                minimum=one.minimum, maximum=one.maximum, read_only=read_only,
+            )
+
+    def _follow_trajectories(
+        self, q: np.ndarray, noise_seed: int, token: str, discovery_time: float
+    ) -> None:
+        """Simulate an arm at rest at `q` (n,) [rad] with a trajectory controller."""
         truth_seed = declare(
             self, 'truth_seed', 0, 'seed of the hidden masses, friction and gains',
             minimum=0, maximum=2**31 - 1,
-        )
-        noise_seed = declare(
-            self, 'noise_seed', 0, 'seed of the sensor noise', minimum=0, maximum=2**31 - 1
         )
         noise = declare(self, 'sensor_noise', True, 'noisy and quantized sensors')
         factor = declare(
@@ -75,36 +130,18 @@ class SimulatedRobot(Node):
             'ratio of simulated to wall-clock time; other than 1 publishes /clock',
             minimum=0.1, maximum=20.0,
         )
-        token = declare(
-            self, 'simulation_token', '', 'shared with the experiment_runner that may move it'
-        )
-        start = declare(
-            self, 'initial_positions', [0.0, -1.57, 1.57, -1.57, -1.57, 0.0],
-            'initial positions of the joints [rad], kinematic order',
-            minimum=-10.0, maximum=10.0, longest=64,
-        )
         publish_truth = declare(
             self, 'publish_truth', False, 'publish ~/noise_free_joint_states (tests and demo)'
         )
-        discovery_time = declare(
-            self, 'discovery_time', 2.0, 'time to look for other robots before publishing [s]',
-            minimum=0.0, maximum=10.0,
-        )
         self._prefix = declare(self, 'tf_prefix', '', 'prefix of every joint name')
-        self._robot = robot_from_parameters(self)
         self._arm = DriverArm(self._robot, self._prefix)
         self._period = driver_period(self._robot)
-        limits = self._robot.limits
-        q = np.clip(
-            np.resize(np.asarray(start, dtype=float), self._robot.n), limits.lower, limits.upper
-        )
         truth = self._declare_truth(truth_seed)
         sensors = Sensors() if noise else NOISE_FREE
         self._simulator = MujocoRobot(self._robot, truth, sensors, q, noise_seed)
-        self._controller = ScaledController(q, limits.acceleration, self._period)
+        self._controller = ScaledController(q, self._robot.limits.acceleration, self._period)
         self._stream = Stream(self._robot.n, noise_seed)
         self._was_silent = False
-        self._moved_at = self._asked_to_close_at = -np.inf
         self._cycles = 0
         cycles_per_second = factor / self._period
         self._clock_cycles = max(round(cycles_per_second / CLOCK_RATE), 1)
@@ -133,11 +170,7 @@ class SimulatedRobot(Node):
 
     def _declare_truth(self, truth_seed: int) -> GroundTruth:
         """Return the hidden robot; temperatures always change, friction with them when asked."""
-        for one in options_of(SimulatedArmOptions):
-            declare(
-                self, one.key, one.parameter_default, one.parameter_description,
-                minimum=one.minimum, maximum=one.maximum,
-            )
+        self._declare_options(SimulatedArmOptions, read_only=False)
         options = from_values(
             SimulatedArmOptions, lambda key: self.get_parameter(key).value or None
         )
@@ -151,7 +184,7 @@ class SimulatedRobot(Node):
         while not (foreign and are_named(foreign)) and time.monotonic() < deadline:
             time.sleep(0.02)
             # Before the first word even a node of our own name is another one.
-            foreign = foreign_participants(self, '', 'joint_states', COMMANDS)
+            foreign = foreign_participants(self, '', 'joint_states', self._commands)
         if foreign:
             raise UnsafeMotionError(_refusal(foreign))
 
@@ -272,7 +305,7 @@ class SimulatedRobot(Node):
 
     def _check_graph(self) -> None:
         foreign = foreign_participants(
-            self, self.get_fully_qualified_name(), 'joint_states', COMMANDS
+            self, self.get_fully_qualified_name(), 'joint_states', self._commands
         )
         if foreign:
             self.get_logger().error(_refusal(foreign))

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publishes what the model makes of every joint state: torques, contacts, friction health."""
+"""Publishes what the model makes of joint states: torques, contacts, payload, friction health."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ import math
 import sys
 import time
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.monitoring import DEFAULT_BANDWIDTH, JointHealth, write_reference
+from robot_identification.monitoring import (
+    DEFAULT_BANDWIDTH, JointHealth, NONE, PAYLOAD, PayloadChange, PayloadState, write_reference,
+)
 from robot_identification.nodes.bounded_subscription import within_bounds
 from robot_identification.nodes.common import (
     act_after_setting, declare, LATCHED, run_node, serve, STEADY_CLOCK, WARNED_EVERY,
 )
+from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription
 from robot_identification.nodes.live_prediction import (
@@ -38,7 +43,7 @@ from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.nodes.vector_publisher import VectorPublisher
 from robot_identification.processing import CAUSAL_CUTOFF
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Bool, Float64MultiArray, Header
 
 # What a node that stood still may find [messages], older ones are dropped; chosen: 0.1 s of a
 # 500 Hz topic, more than a busy machine keeps a process waiting, and no delay that lasts.
@@ -49,7 +54,7 @@ IDLE_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0  # [s]; chosen: samples are judged a second at a time
 # For the first joint states [s]; chosen: above discovery, 0.3 to 3 s (docs/security.md).
 FIRST_SECONDS = 5.0
-HEALTH_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a time
+DEFERRED_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a time
 # Of a second's samples, the share that may be lost or missing, and by how much more there may be
 # than expected; chosen: above the jitter of a driver.
 FEW, MORE = 0.01, 1.1
@@ -73,7 +78,13 @@ class TorquePredictorNode(Node):
         self._kept: PreparedModel | None = None
         # Counts when diagnostics were published last.
         self._before: Counter[str] = Counter()
-        self._live = LivePrediction(self._outputs(), self._now, self._take_reference)
+        self._payload = None
+        if self._options.payload:
+            self._payload = self.create_publisher(
+                InertiaStamped, '~/payload', QoSProfile(depth=10)
+            )
+        self._payload_change: PayloadChange | None = None
+        self._live = LivePrediction(self._outputs(), self._now, self._poll_reference)
         self._reference = DirectSubscription(self, JointState, '~/reference', ONE)
         self._on_reference = within_bounds(self, '~/reference', self._live.receive_reference)
         # What a set of parameters that is accepted changes: the model, and the calibration.
@@ -82,7 +93,7 @@ class TorquePredictorNode(Node):
         # Since when the model in use waits for joint states [s], and what was predicted before.
         self._listening_since, self._predicted = math.inf, 0
         self.add_on_set_parameters_callback(self._prepare)
-        act_after_setting(self, self._take_pending)
+        act_after_setting(self, self._apply_pending)
         declare(self, 'model_file', '', 'identified_model.yaml; may be set while running')
         declare(self, 'collision_file', '',
                 'output of `robot-identification collision` for the model; may be set while '
@@ -90,7 +101,7 @@ class TorquePredictorNode(Node):
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
         serve(self, '~/reset_friction_health', self._reset_health)
-        self.create_timer(HEALTH_PERIOD, self._watch_health, clock=STEADY_CLOCK)
+        self.create_timer(DEFERRED_PERIOD, self._run_deferred, clock=STEADY_CLOCK)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=STEADY_CLOCK)
         self._samples = TopicThread(self, IDLE_PERIOD)
         self._joint_states = self._samples.hear(
@@ -156,6 +167,14 @@ class TorquePredictorNode(Node):
             friction_reference=(
                 allowed_to_write(self, 'friction_reference', kept) if kept else None
             ),
+            payload=declare(
+                self, 'payload', False, 'estimate the payload, and publish ~/payload; the model '
+                'must be that of the bare arm', read_only=True,
+            ),
+            payload_link=declare(
+                self, 'payload_link', '', 'link, fixed to the last one, in whose frame the '
+                "payload is stated; empty: the tool's", longest=128, read_only=True,
+            ),
         )
 
     def _prepare(self, parameters: list) -> SetParametersResult:
@@ -183,7 +202,7 @@ class TorquePredictorNode(Node):
         self._pending = prepared, calibration
         return SetParametersResult(successful=True)
 
-    def _take_pending(self, parameters: Sequence[Parameter]) -> None:
+    def _apply_pending(self, parameters: Sequence[Parameter]) -> None:
         """Predict with the model that was prepared for the parameters that are set now."""
         prepared, self._calibration = self._pending
         self._pending = None, self._calibration
@@ -218,8 +237,8 @@ class TorquePredictorNode(Node):
         # NaN is that of a joint whose temperature is not known.
         self._live.temperature = self._now(), np.where(np.abs(values) <= HOTTEST, values, np.nan)
 
-    def _take_reference(self) -> None:
-        """Hand over the wanted velocities that came last."""
+    def _poll_reference(self) -> None:
+        """Read the wanted velocities that came last."""
         for data, _ in self._reference.take(1):
             self._on_reference(data)
 
@@ -237,11 +256,11 @@ class TorquePredictorNode(Node):
                 throttle_duration_sec=1.0,
             )
 
-    def _watch_health(self) -> None:
-        """Hand the newest samples to friction health."""
-        samples = self._live.health
-        while samples:
-            samples.popleft().take()
+    def _run_deferred(self) -> None:
+        """Give friction health and the payload the newest samples."""
+        deferred = self._live.deferred
+        while deferred:
+            deferred.popleft()()
 
     def _diagnose(self) -> None:
         """Publish what became of the samples of the last second, and of all."""
@@ -254,6 +273,8 @@ class TorquePredictorNode(Node):
         total['lost'] = self._joint_states.lost
         live.lags, live.stamps = deque(maxlen=KEPT), deque(maxlen=KEPT)
         level, text = self._judge(total - self._before, list(stamps))
+        if level == DiagnosticStatus.OK and self._prepared is not None:
+            level, text = self._judge_payload(self._prepared) or (level, text)
         self._before = total
         values: dict[str, object] = {
             what: total[what] for what in ('lost', *COUNTED)
@@ -264,10 +285,37 @@ class TorquePredictorNode(Node):
             }
         if self._prepared is not None:
             values |= self._describe(self._prepared)
+            values |= self._publish_payload(self._prepared)
         self._diagnostics.publish(level, text, values)
         if self._prepared is not None:
             self._health.publish(*judge_health(self._prepared.health.report()))
             self._keep_reference(self._prepared)
+
+    def _judge_payload(self, prepared: PreparedModel) -> tuple[bytes, str] | None:
+        """Return level and message of a change of the payload that is new."""
+        changes = () if prepared.payload is None else prepared.payload.changes
+        if not changes or changes[-1] is self._payload_change:
+            return None
+        change = self._payload_change = changes[-1]
+        origin = 1e-9 * (self._live.origin or 0)
+        text = (
+            f'the payload changed by about {change.step:.2f} kg between '
+            f'{origin + change.earliest:.2f} and {origin + change.stamp:.2f} s: estimated anew'
+        )
+        self.get_logger().warning(text)
+        return DiagnosticStatus.WARN, text
+
+    def _publish_payload(self, prepared: PreparedModel) -> dict[str, object]:
+        """Publish the payload where its verdict is sure, and return it for the diagnostics."""
+        if prepared.payload is None or self._payload is None:
+            return {}
+        payload = prepared.payload.estimate
+        if math.isfinite(payload.stamp) and payload.verdict in (PAYLOAD, NONE):
+            self._payload.publish(inertia_message(
+                payload, to_time((self._live.origin or 0) + round(1e9 * payload.stamp)),
+                self._options.tf_prefix + payload.frame,
+            ))
+        return {'payload': payload.verdict, 'payload, in words': payload.reason}
 
     def _keep_reference(self, prepared: PreparedModel) -> None:
         """Write what friction health has learned, once every joint has a reference."""
@@ -289,7 +337,7 @@ class TorquePredictorNode(Node):
         """Forget alarms of friction health."""
         if self._prepared is None:
             raise UsageError('no model_file is set: there is nothing to forget')
-        self._watch_health()
+        self._run_deferred()
         self._prepared.health.reset()
         return 'the charts start anew, the reference stays'
 
@@ -339,6 +387,26 @@ class TorquePredictorNode(Node):
                 'joint states have not one effort for each joint: there is no residual'
             )
         return DiagnosticStatus.OK, 'predicting'
+
+
+def inertia_message(estimate: PayloadState, stamp: Time, frame: str) -> InertiaStamped:
+    """
+    Return a payload as a message: inertia about the centre of mass, in the axes of the frame.
+
+    Without a payload everything is zero.
+    """
+    message = InertiaStamped(header=Header(stamp=stamp, frame_id=frame))
+    body = estimate.payload
+    if body is None:
+        return message
+    x, y, z = (float(value) for value in body.center_of_mass)
+    tensor = np.asarray(body.inertia, dtype=float)
+    message.inertia = Inertia(
+        m=float(body.mass), com=Vector3(x=x, y=y, z=z),
+        ixx=float(tensor[0, 0]), ixy=float(tensor[0, 1]), ixz=float(tensor[0, 2]),
+        iyy=float(tensor[1, 1]), iyz=float(tensor[1, 2]), izz=float(tensor[2, 2]),
+    )
+    return message
 
 
 def judge_health(joints: Sequence[JointHealth]) -> tuple[bytes, str, dict[str, object]]:

@@ -58,11 +58,11 @@ class VectorPublisher:
 
     def __init__(self, node: Node, topic: str) -> None:
         self._publisher = node.create_publisher(JointState, topic, QoSProfile(depth=10))
-        self.heard = False
+        self.has_subscribers = False
 
-    def look(self) -> None:
-        """Look for subscribers."""
-        self.heard = self._publisher.get_subscription_count() > 0
+    def poll(self) -> None:
+        """Find whether it has subscribers now."""
+        self.has_subscribers = self._publisher.get_subscription_count() > 0
 
     def publish(self, data: bytes) -> None:
         """Publish a serialized joint state."""

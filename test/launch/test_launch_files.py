@@ -22,7 +22,9 @@ from robot_identification.simulation import SimulatedArmOptions
 # It plays the person who calls the services, and has no launch file of its own.
 ALONE = {'experiment_coordinator'}
 # Of use with a model, or beside a robot, and no part of an experiment.
-BESIDE = {'friction_tester', 'online_estimator', 'rtde_reader', 'simulated_effort_joint'}
+BESIDE = {'friction_tester', 'rtde_reader', 'simulated_effort_joint'}
+# They start another node in a mode of its own.
+MODES = {'simulated_effort_joint': 'simulated_robot'}
 # They start no node of ours themselves but by the files of the nodes.
 TOGETHER = {
     'experiment', 'gazebo', 'mock_hardware', 'replay', 'temperature_study', 'ur_robot', 'ursim',
@@ -39,7 +41,9 @@ def name_of(path):
 
 def test_there_is_one_for_every_node():
     """And those that put them together."""
-    assert {name_of(path) for path in FILES} == (set(executables()) - ALONE) | TOGETHER
+    assert {name_of(path) for path in FILES} == (
+        (set(executables()) - ALONE) | TOGETHER | set(MODES)
+    )
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)
@@ -59,7 +63,7 @@ def test_only_wires(path):
     if name_of(path) == 'experiment':
         started |= {(node['package'], node['executable']) for node in nodes_of_rviz().values()}
         assert FOREIGN_NODES < started
-    expected = {name_of(path)} - TOGETHER
+    expected = {MODES.get(name_of(path), name_of(path))} - TOGETHER
     if name_of(path) == 'experiment':
         expected = ALONE
     assert started - FOREIGN_NODES == {('robot_identification', name) for name in expected}

@@ -22,7 +22,7 @@ NODES = (
     'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder', 'identifier',
     'torque_predictor',
 )
-BESIDE = ('friction_tester', 'online_estimator', 'rtde_reader', 'simulated_effort_joint')
+BESIDE = ('friction_tester', 'rtde_reader')
 # For a whole experiment on a machine that does something else as well [s].
 LONGEST = 600.0
 # Who starts a driver, with an argument that it cannot do without, and what is missing here.

@@ -171,14 +171,12 @@ REFUSED_STARTS = (
 )
 
 
-def test_nodes_that_wait_for_a_model_say_so(graph):
+def test_a_predictor_that_waits_for_a_model_says_so(graph):
     """A terminal without a line would look like a node that works, or like one that hangs."""
-    for name in ('torque_predictor', 'online_estimator'):
-        node = graph.start(name, {}, None, '__ns:=/waiting')
-        wait_until(
-            lambda node=node: 'no model_file is set: nothing is' in node.log.read_text(),
-            'what it waits for',
-        )
+    node = graph.start('torque_predictor', {}, None, '__ns:=/waiting')
+    wait_until(
+        lambda: 'no model_file is set: nothing is' in node.log.read_text(), 'what it waits for'
+    )
 
 
 def test_wrong_parameters_at_the_start_are_told_in_words(graph):

@@ -273,8 +273,9 @@ def test_a_joint_of_a_described_arm_is_read_as_the_model_counts():
 
 def test_the_simulated_joint_takes_torques_and_shares_with_nobody(graph):
     """It moves in real time, forgets a torque that is not repeated, and leaves others alone."""
-    node = graph.start('simulated_effort_joint', {
-        'joint': JOINT, 'command_timeout': 0.1, 'velocity_noise': 0.0, 'coulomb': 0.126,
+    node = graph.start('simulated_robot', {
+        'command_interface': 'effort', 'discovery_time': 0.0, 'joint': JOINT,
+        'command_timeout': 0.1, 'velocity_noise': 0.0, 'coulomb': 0.126,
     })
     states = graph.hear_matched(JointState, '/joint_states')
     commands = graph.publisher(Float64MultiArray, COMMANDS)
@@ -301,8 +302,9 @@ def test_the_simulated_joint_takes_torques_and_shares_with_nobody(graph):
 def test_a_joint_of_an_arm_and_a_tester_that_dies(graph, tmp_path):
     """By real nodes: gravity is refused or subtracted; a killed tester cannot say zero."""
     robot, tested = load_robot('youbot'), 'arm_joint_2'
-    graph.start('simulated_effort_joint', {
-        'in_arm': True, 'robot': 'youbot', 'joint': tested,
+    graph.start('simulated_robot', {
+        'command_interface': 'effort', 'discovery_time': 0.0, 'in_arm': True,
+        'robot': 'youbot', 'joint': tested,
         'initial_positions': [0.0, 0.15, -0.4, 0.3, 0.0],
     })
     node = graph.start('friction_tester', {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 from robot_identification.nodes import joint_state_reader, live_prediction, vector_publisher
-from robot_identification.nodes.live_prediction import HealthSample, LivePrediction, Outputs
+from robot_identification.nodes.live_prediction import LivePrediction, Outputs
 from robot_identification.nodes.prepared_model import (
     FEED_FORWARD, PredictorOptions, prepare_model,
 )
@@ -26,7 +26,7 @@ START = 10**12  # of the stamps [ns]
 FIRST, COUNT = 100, 40
 OPTIONS = PredictorOptions(
     cutoff=30.0, bandwidth=25.0, tf_prefix='', feed_forward='kinetic', feed_forward_bandwidth=0.0,
-    friction_reference=None,
+    friction_reference=None, payload=False, payload_link='',
 )
 
 
@@ -38,7 +38,7 @@ class Publisher:
         self.published = []
 
     def get_subscription_count(self):
-        self._calls['looks'] += 1
+        self._calls['polls'] += 1
         return self._listeners
 
     def publish(self, data):
@@ -60,14 +60,14 @@ class Bench:
         self.warnings = []
         self.live = LivePrediction(
             Outputs(**vectors, touched=self.note_touched, warn=self.warnings.append),
-            lambda: 0.0, self.take_reference,
+            lambda: 0.0, self.poll_reference,
         )
         self.live.prepared = prepare_model(model_file, OPTIONS, None)
 
     def note_touched(self, touched):
         self.calls['touched'] += 1
 
-    def take_reference(self):
+    def poll_reference(self):
         self.calls['references'] += 1
 
     def data(self, k):
@@ -127,10 +127,10 @@ def test_builds_no_message_for_a_joint_state(model_file, recording, monkeypatch)
     counted(vector_publisher, 'JointState')
     counted(joint_state_reader, 'deserialize_message')
     counted(live_prediction, 'joint_values')
-    monkeypatch.setattr(live_prediction, 'LOOK_PERIOD', 1000.0)
+    monkeypatch.setattr(live_prediction, 'POLL_PERIOD', 1000.0)
     calls = bench.run()
     assert not built
-    assert calls['looks'] == 0
+    assert calls['polls'] == 0
     assert calls['references'] == COUNT - 1
     assert calls['touched'] == 0
 
@@ -150,19 +150,17 @@ def test_a_vector_is_the_message_that_ros_would_write(joints, frame):
         assert vector.with_effort(effort) == serialize_message(expected)
 
 
-def test_friction_health_takes_the_samples_elsewhere(model_file, recording, monkeypatch):
-    """Whoever diagnoses hands them over; a joint state does not wait for it."""
+def test_friction_health_is_computed_elsewhere(model_file, recording, monkeypatch):
+    """By the thread that diagnoses; a joint state does not wait for it."""
     taken = []
     bench = Bench(model_file, recording)
     health = bench.live.prepared.health
     monkeypatch.setattr(health, 'step', lambda *sample: taken.append(sample))
     bench.run()
     assert not taken
-    assert len(bench.live.health) == COUNT
-    while bench.live.health:
-        sample = bench.live.health.popleft()
-        assert isinstance(sample, HealthSample)
-        sample.take()
+    assert len(bench.live.deferred) == COUNT
+    while bench.live.deferred:
+        bench.live.deferred.popleft()()
     assert len(taken) == COUNT
     stamp, *rows, temperature = taken[-1]
     assert stamp == pytest.approx(START * 1e-9 + recording.stamps[FIRST + COUNT - 1], abs=1e-6)

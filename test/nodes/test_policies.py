@@ -18,7 +18,7 @@ from security_policies import (
 
 NAMES = (*STARTED_WITH, OPERATOR)
 MOTION = ('joint_trajectory', 'follow_joint_trajectory')
-TESTER, BENCH = 'friction_tester', 'simulated_effort_joint'
+TESTER = 'friction_tester'
 
 
 def committed():
@@ -70,7 +70,7 @@ def test_policies_are_those_of_the_running_nodes(tmp_path):
     ), {COORDINATOR, OPERATOR}),
     # Feigns joint states, or a clock, which is nobody's on a real robot.
     (lambda rights, _: rights['publish'] & {'joint_states', 'robot_description', '/clock'},
-     {SIMULATED, BENCH}),
+     {SIMULATED}),
 ], ids=['motion', 'torques', 'arming', 'feigning'])
 def test_who_may_do_what_is_dangerous(does, allowed):
     """Nobody else; every node has a policy."""

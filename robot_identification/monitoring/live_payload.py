@@ -22,32 +22,28 @@ References
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import NotIdentifiableError, UsageError
-from robot_identification.estimation import (
-    check_not_negative, check_positive, fit_consistent_body,
-)
+from robot_identification.estimation import check_positive, fit_consistent_body
 from robot_identification.excitation import residual_noise
 from robot_identification.model import (
     check_shows_gravity, IdentifiedModel, Motion, observation_matrix, Payload,
     payload_from_parameters, to_frame, tool_frame,
 )
-from robot_identification.monitoring.online_noise import ResidualNoise
-from robot_identification.monitoring.recursive import RecursiveState
+from robot_identification.monitoring.live_residuals import LiveResiduals
+from robot_identification.monitoring.recursive import RecursiveState, ResidualNoise
 from robot_identification.studies.payload import (
     BODY_LENGTH, payload_errors, PayloadErrors, UNKNOWN_PAYLOAD, whitened,
 )
 import scipy
 
 NOT_YET, NONE, PAYLOAD, IMPOSSIBLE = 'not enough yet', 'none', 'payload', 'impossible'
-OBSERVED, NOT_EXCITED = 'observed', 'not excited'
+# The ten parameters, inertia about the centre, as they are named to a reader.
 QUANTITIES = (
     'mass', 'center x', 'center y', 'center z', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz'
 )
@@ -58,8 +54,6 @@ HEAVIEST, LARGEST = 200.0, 0.3
 # Samples of a joint that is slower than this are left out: static friction is in them, of which a
 # model knows the size at most [rad/s].
 SLOWEST = 0.05
-# No joint stops from its largest velocity in less [s].
-SHORTEST_STOP = 0.001
 # What of every joint may differ from the model: offset, Coulomb and viscous friction.
 EACH = 3
 WINDOW = 1.2  # how long the samples are that are compared with those before [s]
@@ -67,6 +61,7 @@ WINDOW = 1.2  # how long the samples are that are compared with those before [s]
 BLOCK, CHECK = 10, 5
 # A change is one if so many checks in a row see it.
 CONFIRMATIONS = 2
+FALSE_ALARMS = 0.1  # changes an hour of motion that may be reported where there are none
 # Accelerations this many times above their noise are seen.
 SEEN = 3.0
 # An estimate is different from nothing at so many standard errors: a model also errs in ways that
@@ -83,6 +78,7 @@ MOST_KEPT = 128
 RENEWED = 1.1
 # Longer pauses of the stamps end a run of samples that follow each other, in sample periods.
 GAP_SAMPLES = 5.0
+LONGEST_NOISE = 600.0  # memory of the noise of residuals, at most [s]
 # Variance by the state's errors, next to the noise, below which a residual shows the noise.
 MOST_UNKNOWN = 0.5
 # Changes that are remembered.
@@ -96,19 +92,15 @@ ROUNDING = 1.0e-9  # relative; chosen between double precision and noise
 class RecursivePayloadOptions:
     """Options of the recursive payload estimate."""
 
-    rate: float = 25.0  # samples per second that are used, at most [Hz]
+    rate: float = 25.0  # of the samples [Hz]
     # For how long a sample counts where the motion excites [s]; `math.inf`: for ever.
     memory: float = 60.0
     # Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three times
     # this, inertia is not estimated, and accelerations are taken as zero.
     acceleration_noise: float = 0.1
-    # Changes per hour of motion that may be reported where there are none.
-    false_alarms: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ('rate', 'memory', 'false_alarms'):
-            check_positive(getattr(self, name), f'{name} of a live payload')
-        check_not_negative(self.acceleration_noise, 'acceleration_noise of a live payload')
+        check_positive(self.rate, 'rate of a live payload')
         if self.memory < 2.0 * WINDOW:
             raise UsageError(
                 f'the memory of a live payload is {self.memory:g} s, it must be at least twice '
@@ -118,7 +110,7 @@ class RecursivePayloadOptions:
     @property
     def forgetting(self) -> float:
         """Return what a sample counts for one sample later."""
-        return 1.0 - 1.0 / (self.memory * self.rate) if math.isfinite(self.memory) else 1.0
+        return 1.0 - 1.0 / (self.memory * self.rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +127,10 @@ class PayloadChange:
 
 
 @dataclass(frozen=True, eq=False)
-class LivePayload:
+class PayloadState:
     """Present estimate of the payload."""
 
-    # Of the newest and of the first sample behind it [s]; NaN before there are any.
-    stamp: float
-    since: float
+    stamp: float  # of the newest sample behind it [s]; NaN before there is any
     # 'not enough yet', 'none' (no payload but for the errors), 'payload', or 'impossible': the
     # numbers are of no body, so that something else acts on the arm, or the model is not that of
     # the bare arm.
@@ -153,11 +143,10 @@ class LivePayload:
     # (10, 10): of their errors, correlation of the residuals and the model's own errors included.
     covariance: FloatArray
     errors: PayloadErrors  # standard errors of mass, centre and inertia about it
-    status: Mapping[str, str]  # 'observed' or 'not excited' for each of QUANTITIES
+    observed: BoolArray  # (10,): which of QUANTITIES the motion shows
     # (n, k): what differs from the model in every joint: offset [N m], Coulomb [N m] and viscous
     # friction [N m s/rad].
     changes: FloatArray
-    inflation: float  # how many samples are worth an independent one
     samples: int  # behind it
     reason: str  # the verdict in words
 
@@ -171,6 +160,43 @@ class _Rows:
     matrix: FloatArray
     torque: FloatArray
     follows: bool
+
+
+class LivePayload:
+    """
+    Payload from the joint states of an arm at work; `model` is that of the bare arm.
+
+    For `link` and what is raised see `RecursivePayload` and `LiveResiduals`.
+    """
+
+    def __init__(
+        self, model: IdentifiedModel, link: str | None = None, rate: float | None = None
+    ) -> None:
+        self._residuals = LiveResiduals(model, rate)
+        self._estimator = RecursivePayload(
+            model, link, RecursivePayloadOptions(rate=self._residuals.sample_rate)
+        )
+
+    def step(
+        self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray,
+        temperature: FloatArray | None = None,
+    ) -> None:
+        """Process a joint state; for its values see `LiveResiduals.step`."""
+        sample = self._residuals.step(stamp, q, dq, torque, temperature)
+        if sample is not None:
+            self._estimator.step(
+                sample.stamp, sample.q, sample.dq, sample.ddq, sample.residual
+            )
+
+    @property
+    def estimate(self) -> PayloadState:
+        """Return what all joint states so far say."""
+        return self._estimator.estimate
+
+    @property
+    def changes(self) -> tuple[PayloadChange, ...]:
+        """Return the changes of the payload that were found."""
+        return self._estimator.changes
 
 
 class RecursivePayload:
@@ -204,102 +230,73 @@ class RecursivePayload:
         self.frame = tool_frame(model.robot, link)
         self._to_frame = to_frame(model.robot, self.frame)
         self._data = model.robot.pinocchio.createData()
-        largest_q, largest_dq, largest_tau = model.robot.largest_readings
-        self._largest = np.stack([largest_q, largest_dq, largest_dq, largest_tau])
         self._period = 1.0 / self.options.rate
         self._width = max(round(WINDOW * self.options.rate), 2)
-        self._alarm = min(
-            self.options.false_alarms * CHECK / (3600.0 * self.options.rate), 0.5
-        )
+        self._alarm = min(FALSE_ALARMS * CHECK / (3600.0 * self.options.rate), 0.5)
+        # Standard deviations of the unknowns before any sample, wide for payloads.
+        self._prior = np.concatenate([
+            HEAVIEST * LARGEST ** np.array([0, 1, 1, 1, *[2] * 6]),
+            USUAL_CHANGE * np.repeat(self._noise, EACH),
+        ])
         self.changes: tuple[PayloadChange, ...] = ()
-        self.restart()
+        self._restart()
 
-    def restart(self) -> None:
+    def _restart(self) -> None:
         """Forget the payload; reported changes stay."""
-        self._state = RecursiveState.known(
-            np.zeros(len(self._prior)), np.diag(self._prior**2), self.options.forgetting
-        )
+        self._state = RecursiveState.expecting_zero(self._prior, self.options.forgetting)
         self._theta = np.zeros(len(self._prior))
-        # Whether the samples before the window show the mass, so that `torque` means something.
-        self.is_known = False
         self._window: deque[_Rows] = deque()
         self._block: list[_Rows] = []
         self._noise_tracker = ResidualNoise(
-            self._n, self.options.rate, min(self.options.memory, 600.0)
+            self._n, self.options.rate, min(self.options.memory, LONGEST_NOISE)
         )
         self._kept: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
         self._stride, self._samples = 1, 0
-        self._stamp = self._used = self._since = math.nan
+        self._stamp = self._used = math.nan
         self._squares = np.full(self._n, np.nan)
         self._suspicions, self._follows = 0, False
         # What the errors of the model make of those of the payload, and by how many samples.
         self._of_model, self._of_model_at = np.zeros((10, 10)), 0
-        self._estimate: LivePayload | None = None
-
-    @property
-    def _prior(self) -> FloatArray:
-        """Return the standard deviations of the unknowns before any sample, wide for payloads."""
-        sizes = LARGEST ** np.array([0, 1, 1, 1, *[2] * 6])
-        changes = USUAL_CHANGE * np.repeat(self._noise, EACH)
-        return np.concatenate([HEAVIEST * sizes, changes])
+        self._estimate: PayloadState | None = None
 
     def step(
         self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray
     ) -> None:
         """
-        Update the estimate with a sample.
+        Update the estimate with a sample, all of whose numbers are finite.
 
         `stamp` is in s; position [rad], velocity [rad/s], acceleration [rad/s^2] and `residual` [N
-        m], the measured joint torque less that of the bare arm's model, are each (n,). Samples
-        that are not finite, beyond what a joint can have, or come faster than the rate of the
-        options are left out.
+        m], the measured joint torque less that of the bare arm's model, are each (n,).
         """
-        rows = np.abs([q, dq, SHORTEST_STOP * ddq, residual])
-        if not (math.isfinite(stamp) and np.all(rows <= self._largest)):
-            return
-        elapsed = stamp - self._stamp
-        if 0.0 <= elapsed < 0.99 * self._period:
-            return
-        follows = 0.0 < elapsed < GAP_SAMPLES * self._period
+        follows = 0.0 < stamp - self._stamp < GAP_SAMPLES * self._period
         self._stamp = stamp
-        taken = np.abs(dq) > SLOWEST
+        counted = np.abs(dq) > SLOWEST
         first = np.isnan(self._squares)
         self._squares = np.where(
             first, ddq**2, self._squares + (ddq**2 - self._squares) * self._period
         )
-        if not np.any(taken):
+        if not np.any(counted):
             self._follows = False
             return
-        self._follows = self._follows and follows
         static = bool(np.all(self._squares < (SEEN * self.options.acceleration_noise) ** 2))
-        self._take(
-            stamp, q, dq, np.zeros(self._n) if static else ddq, residual, taken, static
-        )
-
-    def _take(
-        self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray,
-        taken: BoolArray, static: bool,
-    ) -> None:
+        ddq = np.zeros(self._n) if static else ddq
         matrix = self._matrix(q, dq, ddq)
         if static:
             matrix[:, 4:10] = 0.0
-        joints = np.flatnonzero(taken)
-        rows = _Rows(
+        joints = np.flatnonzero(counted)
+        self._window.append(_Rows(
             stamp, joints, matrix[joints] / self._noise[joints, None],
-            residual[joints] / self._noise[joints], self._follows,
-        )
+            residual[joints] / self._noise[joints], self._follows and follows,
+        ))
         self._follows = True
-        self._window.append(rows)
         self._used = stamp
         self._estimate = None
-        if math.isnan(self._since):
-            self._since = stamp
-        self._keep(q, dq, ddq, taken)
+        self._keep(q, dq, ddq, counted)
         self._samples += 1
         if len(self._window) > self._width:
-            self._settle(self._window.popleft())
+            self._add_to_state(self._window.popleft())
             if self._samples % CHECK == 0:
-                self._look_for_change(stamp)
+                self._test_for_change(stamp)
 
     def _matrix(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """Return the rows of all joints, shape (n, 10 + k n)."""
@@ -318,21 +315,17 @@ class RecursivePayload:
         )[:, -10:]
         return columns
 
-    def torque(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        """Return what the payload needs [N m], shape (n,), by the samples before the window."""
-        return self.regressor(q, dq, ddq) @ self._theta[:10]
-
-    def _keep(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, taken: BoolArray) -> None:
+    def _keep(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, counted: BoolArray) -> None:
         """Keep samples that are spread evenly over all since the start."""
         if self._samples % self._stride:
             return
-        self._kept.append((q.copy(), dq.copy(), ddq.copy(), taken))
+        self._kept.append((q.copy(), dq.copy(), ddq.copy(), counted))
         if len(self._kept) > MOST_KEPT:
             self._kept, self._stride = self._kept[::2], 2 * self._stride
 
-    def _settle(self, rows: _Rows) -> None:
+    def _add_to_state(self, rows: _Rows) -> None:
         """Put a sample into the state: nothing has changed until then."""
-        residual, taken = np.zeros(self._n), np.zeros(self._n, dtype=bool)
+        residual, counted = np.zeros(self._n), np.zeros(self._n, dtype=bool)
         k = self._state.size
         reach = scipy.linalg.solve_triangular(
             self._state.triangle[:k, :k], rows.matrix.T, trans='T'
@@ -340,25 +333,17 @@ class RecursivePayload:
         unknown = np.sum(reach**2, axis=0)
         residual[rows.joints] = (rows.torque - rows.matrix @ self._theta) / np.sqrt(1.0 + unknown)
         # While the state says little, residuals tell of it and not of the noise.
-        taken[rows.joints] = unknown < MOST_UNKNOWN
+        counted[rows.joints] = unknown < MOST_UNKNOWN
         if not rows.follows:
             self._noise_tracker.interrupt()
-        self._noise_tracker.step(residual, taken)
+        self._noise_tracker.step(residual, counted)
         self._block.append(rows)
         if len(self._block) >= BLOCK:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._block:
             self._state = _updated(self._state, self._block)
-            self._block.clear()
             self._theta = self._state.estimate
-            variance = _pooled(self._noise_tracker.level) * self._state.covariance[0, 0]
-            self.is_known = bool(
-                math.sqrt(variance) <= max(SHARE * abs(self._theta[0]), LEAST_MASS)
-            )
+            self._block.clear()
 
-    def _look_for_change(self, stamp: float) -> None:
+    def _test_for_change(self, stamp: float) -> None:
         found = self._compare()
         if found is None or not found[0] > found[1]:
             self._suspicions = 0
@@ -372,7 +357,7 @@ class RecursivePayload:
         )
         self.changes = (*self.changes[1 - MOST_CHANGES:], change)
         tracker = self._noise_tracker
-        self.restart()
+        self._restart()
         # Friction and gears make the same errors with another payload.
         tracker.interrupt()
         self._noise_tracker, self._stamp = tracker, stamp
@@ -385,15 +370,13 @@ class RecursivePayload:
         scale = np.concatenate([1.0 / np.sqrt(level[one.joints]) for one in rows])
         matrix = np.vstack([one.matrix for one in rows]) * scale[:, None]
         torque = np.concatenate([one.torque for one in rows]) * scale
-        fresh = np.concatenate([
-            np.full(len(one.joints), number >= len(self._block))
-            for number, one in enumerate(rows)
-        ])
+        before = sum(len(one.joints) for one in self._block)
         table = np.zeros((k + len(torque), k + 5))
-        table[:k, :k] = self._state.triangle[:k, :k] / math.sqrt(_pooled(level))
-        table[:k, -1] = self._state.triangle[:k, -1] / math.sqrt(_pooled(level))
+        table[:k, :k] = self._state.triangle[:k, :k] / math.sqrt(level.mean())
+        table[:k, -1] = self._state.triangle[:k, -1] / math.sqrt(level.mean())
         table[k:, :k], table[k:, -1] = matrix, torque
-        table[k:, k: k + 4] = matrix[:, :4] * fresh[:, None]
+        # Mass and first moments once more, of the window alone.
+        table[k + before:, k: k + 4] = matrix[before:, :4]
         triangle = triangle_of(np.asfortranarray(table))
         corner, side = triangle[k: k + 4, k: k + 4], triangle[k: k + 4, -1]
         units = LARGEST ** -np.array([0.0, 1.0, 1.0, 1.0])
@@ -408,40 +391,38 @@ class RecursivePayload:
         return statistic, limit, float(step[0])
 
     @property
-    def estimate(self) -> LivePayload:
+    def estimate(self) -> PayloadState:
         """Return what all samples so far say, those of the window included."""
         if self._estimate is None:
             self._estimate = self._describe()
         return self._estimate
 
-    def _describe(self) -> LivePayload:
+    def _describe(self) -> PayloadState:
         state = _updated(self._state, [*self._block, *self._window])
-        theta, level = state.estimate, self._noise_tracker.level
+        theta, level = state.estimate, float(self._noise_tracker.level.mean())
         if self._samples > RENEWED * self._of_model_at:
             self._of_model, self._of_model_at = self._model_errors(), self._samples
-        covariance = _pooled(level) * state.covariance[:10, :10] + self._of_model
+        covariance = level * state.covariance[:10, :10] + self._of_model
         T = self._to_frame
         parameters, covariance = T @ theta[:10], T @ covariance @ T.T
         errors = payload_errors(parameters, covariance)
-        status = _status(parameters, errors)
-        verdict, payload, reason = _judge(parameters, covariance, status, self.frame)
-        return LivePayload(
-            stamp=self._used, since=self._since, verdict=verdict, payload=payload,
-            frame=self.frame, parameters=parameters, covariance=covariance, errors=errors,
-            status=status, changes=theta[10:].reshape(self._n, EACH),
-            inflation=float(np.mean(self._noise_tracker.inflation)), samples=self._samples,
-            reason=reason,
+        observed = _observed(parameters, errors)
+        verdict, payload, reason = _judge(parameters, covariance, observed, self.frame)
+        return PayloadState(
+            stamp=self._used, verdict=verdict, payload=payload, frame=self.frame,
+            parameters=parameters, covariance=covariance, errors=errors, observed=observed,
+            changes=theta[10:].reshape(self._n, EACH), samples=self._samples, reason=reason,
         )
 
     def _model_errors(self) -> FloatArray:
         """Return what the errors of the model's parameters make of the payload's, (10, 10)."""
         model = self._model
-        q, dq, ddq, taken = (np.array(part) for part in zip(*self._kept, strict=True))
+        q, dq, ddq, counted = (np.array(part) for part in zip(*self._kept, strict=True))
         motion = Motion(q, dq, ddq, starts=()).at_temperature(model.temperature)
         base = observation_matrix(model.robot, model.parameters, motion)
         base = base.reshape(*q.shape, -1)[:, :, model.reduction.independent]
         own = np.array([self._matrix(*one) for one in zip(q, dq, ddq, strict=True)])
-        weight = taken / self._noise
+        weight = counted / self._noise
         rows = (own * weight[:, :, None]).reshape(-1, own.shape[-1])
         sides = (base * weight[:, :, None]).reshape(-1, base.shape[-1])
         # The prior counts as it does beside all samples.
@@ -452,46 +433,39 @@ class RecursivePayload:
         return found
 
 
-def _pooled(level: FloatArray) -> float:
-    return float(np.mean(level))
-
-
 def _updated(state: RecursiveState, rows: list[_Rows]) -> RecursiveState:
     """Return a state after the rows of some samples."""
     if not rows:
         return state
     return state.update(
-        np.vstack([one.matrix for one in rows]),
-        np.concatenate([one.torque for one in rows]),
-        np.repeat(np.arange(len(rows)), [len(one.joints) for one in rows]),
+        np.vstack([one.matrix for one in rows]), np.concatenate([one.torque for one in rows]),
+        len(rows),
     )
 
 
-def _status(parameters: FloatArray, errors: PayloadErrors) -> dict[str, str]:
-    """Return which quantities are observed."""
+def _observed(parameters: FloatArray, errors: PayloadErrors) -> BoolArray:
+    """Return which of the ten quantities have small enough errors."""
     mass = float(parameters[0])
-    good = [errors.mass <= max(SHARE * abs(mass), LEAST_MASS)]
-    good += [bool(error <= LEAST_CENTER) for error in errors.center_of_mass]
     size = 0.0
     if mass > 0.0:
         inertia = payload_from_parameters(parameters, '').inertia
         size = max(float(np.linalg.eigvalsh(inertia)[-1]), 0.0)
-    least = max(SHARE * size, LEAST_INERTIA)
-    place = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    good += [bool(errors.inertia[i, j] <= least) for i, j in place]
-    return {
-        name: OBSERVED if one else NOT_EXCITED
-        for name, one in zip(QUANTITIES, good, strict=True)
-    }
+    # As Pinocchio orders them: xx, xy, yy, xz, yz, zz.
+    inertia_errors = errors.inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+    return np.concatenate([
+        [errors.mass <= max(SHARE * abs(mass), LEAST_MASS)],
+        errors.center_of_mass <= LEAST_CENTER,
+        inertia_errors <= max(SHARE * size, LEAST_INERTIA),
+    ])
 
 
 def _judge(
-    parameters: FloatArray, covariance: FloatArray, status: Mapping[str, str], frame: str
+    parameters: FloatArray, covariance: FloatArray, observed: BoolArray, frame: str
 ) -> tuple[str, Payload | None, str]:
     """Return verdict, payload and words."""
     mass, error = float(parameters[0]), math.sqrt(max(float(covariance[0, 0]), 0.0))
     stated = f'{mass:.3f} +- {error:.3f} kg'
-    if status['mass'] != OBSERVED:
+    if not observed[0]:
         return NOT_YET, None, 'the motion does not show the mass yet: turn the wrist, or lift'
     if mass < -SIGNIFICANT * error:
         return IMPOSSIBLE, None, (
@@ -501,8 +475,8 @@ def _judge(
     if mass <= SIGNIFICANT * error:
         return NONE, None, f'no payload within the errors: {stated}'
     body = payload_from_parameters(parameters, frame)
-    if any(status[name] != OBSERVED for name in QUANTITIES[4:]):
-        hidden = ', '.join(name for name in QUANTITIES if status[name] != OBSERVED)
+    if not np.all(observed[4:]):
+        hidden = ', '.join(np.array(QUANTITIES)[~observed])
         return PAYLOAD, Payload(mass, body.center_of_mass, np.zeros((3, 3)), frame), (
             f'{stated}; not excited: {hidden}'
         )
@@ -520,26 +494,3 @@ def _judge(
     return PAYLOAD, payload_from_parameters(near.parameters, frame), (
         f'{stated}; the nearest body that can be is stated'
     )
-
-
-def in_words(estimate: LivePayload) -> dict[str, Any]:
-    """Return an estimate as plain numbers and texts, for JSON; numbers that are none are null."""
-    errors = estimate.errors
-    return {
-        'verdict': estimate.verdict, 'reason': estimate.reason, 'frame': estimate.frame,
-        'stamp': _plain(estimate.stamp), 'since': _plain(estimate.since),
-        'samples': estimate.samples, 'parameters': estimate.parameters.tolist(),
-        'mass': float(estimate.parameters[0]),
-        'center_of_mass': (
-            None if estimate.payload is None else estimate.payload.center_of_mass.tolist()
-        ),
-        'standard_errors': {
-            'mass': errors.mass, 'center_of_mass': [_plain(one) for one in errors.center_of_mass],
-            'inertia': [[_plain(one) for one in row] for row in errors.inertia],
-        },
-        'status': dict(estimate.status), 'inflation': estimate.inflation,
-    }
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -18,14 +18,15 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation import check_positive
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction import SampleTorque
 import scipy
 
-ORDER = 2  # of the Butterworth low-pass
+# Order and cut-off [Hz] of the Butterworth low-pass; chosen: arms move more slowly.
+ORDER, CUTOFF = 2, 10.0
 # Part of half the sampling rate that a cut-off can be.
 HIGHEST_CUTOFF = 0.8
+RATE = 25.0  # samples a second, at most; chosen: above twice the cut-off, and no more work
 # After a pause of more periods, or a clock that goes back, the filter starts anew; what is lost in
 # a shorter one is interpolated.
 GAP_PERIODS = 5.5
@@ -33,18 +34,6 @@ GAP_PERIODS = 5.5
 SETTLING = 3.0
 # Accelerations are differences over this time each way [s].
 HALF_DIFFERENCE = 0.004
-
-
-@dataclass(frozen=True)
-class ThinningOptions:
-    """Options of the thinning of joint states to samples."""
-
-    cutoff: float = 10.0  # of the low-pass [Hz]
-    rate: float = 25.0  # samples per second that are estimated from [Hz], at most
-
-    def __post_init__(self) -> None:
-        check_positive(self.cutoff, 'cutoff of the live low-pass')
-        check_positive(self.rate, 'rate of the live estimation')
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,28 +56,23 @@ class LiveResiduals:
     which the model was identified. Raises UsageError if the rate is unknown.
     """
 
-    def __init__(
-        self, model: IdentifiedModel, rate: float | None = None,
-        options: ThinningOptions | None = None,
-    ) -> None:
-        options = ThinningOptions() if options is None else options
+    def __init__(self, model: IdentifiedModel, rate: float | None = None) -> None:
         self._model = model
         self.rate = model.robot.sampling_rate if rate is None else rate
         if not 0.0 < self.rate < math.inf:
             raise UsageError(
                 f'the rate of the joint states is {self.rate:g} Hz, a positive number is needed'
             )
-        self._every = max(math.ceil(self.rate / options.rate - 1e-9), 1)
-        cutoff = min(options.cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
+        self._every = max(math.ceil(self.rate / RATE - 1e-9), 1)
+        cutoff = min(CUTOFF, HIGHEST_CUTOFF * self.rate / 2.0)
         self._sections = scipy.signal.butter(ORDER, cutoff, fs=self.rate, output='sos')
         self._half = max(round(HALF_DIFFERENCE * self.rate), 1)
+        self._delay = max(model.source.delay, 0.0)
         # Rows behind the newest one that a sample may need.
-        self._reach = 2 * self._half + 2 + math.ceil(max(model.source.delay, 0.0) * self.rate)
+        self._reach = 2 * self._half + 2 + math.ceil(self._delay * self.rate)
         self._settling = SETTLING / cutoff
         self._torque = SampleTorque(model)
         self._largest = model.robot.largest_readings.ravel()
-        self._temperature = model.temperature
-        self.restarts = -1
         self._last_stamp = math.nan
 
     @property
@@ -96,20 +80,17 @@ class LiveResiduals:
         """Return the samples per second that come out [Hz]."""
         return self.rate / self._every
 
-    def set_temperature(self, temperature: FloatArray) -> None:
-        """Take joint temperatures (n,) [deg C], which laws of friction may need, from now on."""
-        self._temperature = temperature
-
     def step(
-        self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray
+        self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray,
+        temperature: FloatArray | None = None,
     ) -> LiveSample | None:
         """
         Process a joint state and return a sample when one is due.
 
-        `stamp` is in s; measured position [rad], velocity [rad/s] and joint torque [N m] are each
-        (n,). Returns None for most joint states: between two samples, and until the filter has
-        settled. Joint states that are not finite, beyond what a joint can have, or repeat a stamp
-        are left out.
+        `stamp` is in s; measured position [rad], velocity [rad/s], joint torque [N m] and
+        temperature [deg C], by default that of the model, are each (n,). Returns None for most
+        joint states: between two samples, and until the filter has settled. Joint states that are
+        not finite, beyond what a joint can have, or repeat a stamp are left out.
         """
         row = np.concatenate([q, dq, torque])
         # Nothing is greater or smaller than NaN.
@@ -129,7 +110,7 @@ class LiveResiduals:
         self._filter()
         if len(self._stamps) < self._reach or stamp - self._since < self._settling:
             return None
-        return self._sample()
+        return self._sample(self._model.temperature if temperature is None else temperature)
 
     def _start(self, stamp: float, row: FloatArray) -> None:
         settled: FloatArray = scipy.signal.sosfilt_zi(self._sections)
@@ -139,7 +120,6 @@ class LiveResiduals:
         self._rows = np.zeros((0, len(row)))
         self._torque.restart()
         self._since = stamp
-        self.restarts += 1
 
     def _bridge(self, stamp: float, row: FloatArray, steps: int) -> None:
         """Put samples on a line where some were lost."""
@@ -159,17 +139,17 @@ class LiveResiduals:
         self._stamps = np.concatenate([self._stamps, stamps])[-self._reach:]
         self._rows = np.concatenate([self._rows, smooth])[-self._reach:]
 
-    def _sample(self) -> LiveSample:
+    def _sample(self, temperature: FloatArray | None) -> LiveSample:
         n, h = self._model.robot.n, self._half
         middle = len(self._stamps) - 1 - h
         stamp = float(self._stamps[middle])
-        before = stamp - max(self._model.source.delay, 0.0)
+        before = stamp - self._delay
         at = np.array([before - h / self.rate, before, before + h / self.rate])
         kinematics = np.array([
             np.interp(at, self._stamps, column) for column in self._rows[:, : 2 * n].T
         ]).T
         q, dq = kinematics[1, :n], kinematics[1, n:]
         ddq = (kinematics[2, n:] - kinematics[0, n:]) * self.rate / (2.0 * h)
-        rigid, friction = self._torque.step(q, dq[None], ddq, self._temperature)
+        rigid, friction = self._torque.step(q, dq[None], ddq, temperature)
         expected = rigid + friction[0]
         return LiveSample(stamp, q, dq, ddq, self._rows[middle, 2 * n:] - expected)
