@@ -35,7 +35,7 @@ from robot_identification.monitoring.collision import (
     calibrate_thresholds, CollisionDetector, CollisionThresholds, MOSTLY, NEGLIGIBLE, RestMemory,
     smallest_seen, SURE,
 )
-from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH, MomentumObserver
+from robot_identification.monitoring.contact_observer import DEFAULT_BANDWIDTH, MomentumObserver
 from robot_identification.pipeline import identify
 from robot_identification.processing import CAUSAL_CUTOFF, CAUSAL_ORDER
 from robot_identification.recording.simulated_run import write_simulated_bag

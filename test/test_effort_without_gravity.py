@@ -20,8 +20,8 @@ from robot_identification.model.friction.laws import CoulombFriction
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.regressor import Motion, rigid_torque
+from robot_identification.monitoring.contact_observer import MomentumObserver
 from robot_identification.monitoring.live_payload import RecursivePayload
-from robot_identification.monitoring.momentum_observer import MomentumObserver
 from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor

@@ -23,7 +23,7 @@ from robot_identification.excitation import find_experiment
 from robot_identification.model import (
     energy_regressor, inertial_regressor, Motion, rigid_torque, static_regressor,
 )
-from robot_identification.monitoring.momentum_observer import MomentumObserver
+from robot_identification.monitoring.contact_observer import MomentumObserver
 from robot_identification.prediction import FeedForward, TorquePredictor
 from robot_identification.prediction.sample_torque import RigidTorque
 

@@ -7,7 +7,8 @@ from .collision_file import (
     load_collision_calibration as load_collision_calibration,
 )
 from .contact_observer import (
-    ContactObserver as ContactObserver, observe_recording as observe_recording,
+    ContactObserver as ContactObserver, DEFAULT_BANDWIDTH as DEFAULT_BANDWIDTH,
+    observe_recording as observe_recording,
 )
 from .friction_health import FrictionHealth as FrictionHealth, JointHealth as JointHealth
 from .health_reference import read_reference as read_reference, write_reference as write_reference
@@ -15,4 +16,3 @@ from .live_payload import (
     LivePayload as LivePayload, NONE as NONE, PAYLOAD as PAYLOAD, PayloadChange as PayloadChange,
     PayloadState as PayloadState,
 )
-from .momentum_observer import DEFAULT_BANDWIDTH as DEFAULT_BANDWIDTH

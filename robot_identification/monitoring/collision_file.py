@@ -20,8 +20,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.collision import (
     calibrate_thresholds, CollisionThresholds, smallest_seen, SURE,
 )
-from robot_identification.monitoring.contact_observer import observe_recording
-from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH
+from robot_identification.monitoring.contact_observer import DEFAULT_BANDWIDTH, observe_recording
 from robot_identification.prediction import Measured
 
 SCHEMA_VERSION = 1  # of the file

@@ -9,7 +9,7 @@ what else may be in them: an offset and the acceleration of each joint, and the 
 parameters of a body on the last link. That body pulls all joints at once, as it would, so that a
 payload is not taken for friction. Joints that do not slide are left out.
 
-Samples are reduced to triangular factors block by block; nothing else of them is kept.
+Samples are reduced to products of their columns block by block; nothing else of them is kept.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.model import inertial_regressor, Motion, RobotModel
-import scipy
 
 # Columns of a joint: one, ddq, the payload's ten, friction, residual.
-PAYLOAD = slice(2, 12)
-OWN = (0, 1, 12)
 FRICTION, RESIDUAL, WIDTH = 12, 13, 14
+# Those that are fitted, as all joints have them: the payload's first, then the joint's own.
+FITTED = np.array([*range(2, 12), 0, 1, FRICTION])
 # Samples are averaged over that time: motion is slower, noise is not [s].
 GROUP = 0.02
 # Directions of the payload that a motion hardly shows are not used to explain anything: with
@@ -46,10 +44,14 @@ class MotionBlock:
     """Some seconds of motion, reduced."""
 
     stop: float  # stamp of the last sample [s]
-    factors: FloatArray  # (n, 14, 14): triangular factor of each joint's rows in which it slides
-    rows: FloatArray  # (n,): how many these are
+    products: FloatArray  # (n, 14, 14): of the columns of each joint, over rows in which it slides
     sliding: FloatArray  # (n, 2): how long each joint slid forwards and backwards [s]
     temperature: FloatArray  # (n,): mean while sliding [deg C]; NaN where it is not known
+
+    @property
+    def rows(self) -> FloatArray:
+        """Number of rows in which each joint slides, shape (n,)."""
+        return self.products[:, 0, 0]
 
 
 @dataclass(frozen=True)
@@ -83,39 +85,32 @@ def reduce_block(
     forth = np.minimum.reduceat(samples[:, 1], first, axis=0) > slow_velocity
     back = np.maximum.reduceat(samples[:, 1], first, axis=0) < -slow_velocity
     slides = forth | back
-    factors, moving = np.zeros((n, WIDTH, WIDTH)), np.any(slides, axis=1)
+    products, moving = np.zeros((n, WIDTH, WIDTH)), np.any(slides, axis=1)
     if np.any(moving):
         body = inertial_regressor(robot, Motion(q, dq, ddq).rows(moving)).reshape(-1, n, 10 * n)
         for joint in range(n):
             chosen = slides[moving, joint]
-            factors[joint] = triangular(np.column_stack([
+            rows = np.column_stack([
                 np.ones(np.count_nonzero(chosen)), ddq[moving][chosen, joint],
                 body[chosen, joint, -10:], friction[moving][chosen, joint],
                 residual[moving][chosen, joint],
-            ]))
+            ])
+            products[joint] = rows.T @ rows
     period = (stamps[-1] - stamps[0]) / (stamps.size - 1)
     sliding = period * np.stack([counts @ forth, counts @ back], axis=1)
     return MotionBlock(
-        float(stamps[-1]), factors, np.sum(slides, axis=0).astype(float), sliding,
+        float(stamps[-1]), products, sliding,
         _mean_temperature(samples[:, 5], slides[np.repeat(np.arange(first.size), counts)]),
     )
 
 
-def _mean_temperature(temperature: FloatArray, slides: NDArray[np.bool_]) -> FloatArray:
+def _mean_temperature(temperature: FloatArray, slides: BoolArray) -> FloatArray:
     """Return the mean over the samples in which each joint slides, NaN where none is known."""
     coldest, warmest = POSSIBLE_TEMPERATURES
     known = slides & (temperature > coldest) & (temperature < warmest)
     count = np.sum(known, axis=0)
     total = np.sum(np.where(known, temperature, 0.0), axis=0)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def triangular(rows: FloatArray) -> FloatArray:
-    """Return the square triangular factor of rows, shape (N, w) to (w, w)."""
-    R = np.linalg.qr(rows, mode='r')
-    square = np.zeros((rows.shape[1], rows.shape[1]))
-    square[: len(R)] = R
-    return square
 
 
 def estimate_change(blocks: Sequence[MotionBlock], joint: int) -> FrictionChange | None:
@@ -136,8 +131,8 @@ def estimate_change(blocks: Sequence[MotionBlock], joint: int) -> FrictionChange
     temperature = np.array([block.temperature[joint] for block in blocks])
     known = np.isfinite(temperature)
     return FrictionChange(
-        float(found.coefficients[joint, FRICTION]), found.standard_error, found.unexplained,
-        found.load, float(np.mean(temperature[known])) if np.any(known) else np.nan,
+        found.change, found.standard_error, found.unexplained, found.load,
+        float(np.mean(temperature[known])) if np.any(known) else np.nan,
     )
 
 
@@ -150,91 +145,82 @@ class _Fit:
     """
 
     def __init__(self, blocks: Sequence[MotionBlock], joint: int) -> None:
-        self._factors = np.stack([block.factors for block in blocks])
-        self._rows = np.stack([block.rows for block in blocks])
+        self._products = np.stack([block.products for block in blocks])
         self._joint = joint
-        B, n = self._rows.shape
-        merged = np.stack([
-            triangular(self._factors[:, i].reshape(B * WIDTH, WIDTH)) for i in range(n)
-        ])
-        rows = np.maximum(self._rows.sum(axis=0), 1.0)
-        # The first column is the offset: below its row, it is taken out.
-        sizes = np.linalg.norm(merged[:, 1:, FRICTION], axis=1) / np.sqrt(rows)
+        merged = self._products.sum(axis=0)
+        rows = np.maximum(merged[:, 0, 0], 1.0)
+        # The first column is the offset, which is taken out.
+        squares = np.diagonal(merged, axis1=1, axis2=2) - merged[:, 0] ** 2 / rows[:, None]
+        sizes, rms = np.sqrt(
+            np.maximum(squares[:, [FRICTION, RESIDUAL]], 0.0) / rows[:, None]
+        ).T
         self.size = float(sizes[joint])
-        rms = np.linalg.norm(merged[:, 1:, RESIDUAL], axis=1) / np.sqrt(rows)
         for _ in range(PASSES):
             floor = np.maximum(rms, SMALLEST_RESIDUAL * sizes)
-            self._weights = np.divide(1.0, floor, out=np.zeros(n), where=floor > 0.0)
-            self.coefficients, self._R, self._scale = _solve(merged, self._weights)
-            left = np.einsum('jrc,jc->jr', merged, self._residual_of())
-            rms = np.linalg.norm(left, axis=1) / np.sqrt(rows)
+            self._weights = np.divide(1.0, floor, out=np.zeros_like(floor), where=floor > 0.0)
+            coefficients, self._direction = _solve(merged, self._weights, joint)
+            # Takes the columns of a joint to what is left of its residual.
+            self._left = np.column_stack([-coefficients, np.ones(len(coefficients))])
+            rms = _root_mean(merged, self._left, rows)
+        self.change = float(coefficients[joint, FRICTION])
         if self.size > 0.0:
-            other = merged[joint, :, :FRICTION] @ self.coefficients[joint, :FRICTION]
-            self.load = float(np.linalg.norm(other) / np.sqrt(rows[joint]) / self.size)
+            other = np.append(coefficients[joint, :FRICTION], [0.0, 0.0])
+            self.load = float(_root_mean(merged[joint], other, rows[joint]) / self.size)
             self.unexplained = float(rms[joint] / self.size)
-
-    def _residual_of(self) -> FloatArray:
-        """Return what takes a joint's columns to what is left of its residual, (n, 14)."""
-        return np.column_stack([-self.coefficients, np.ones(len(self.coefficients))])
 
     @property
     def block_rms(self) -> FloatArray:
         """Rms of what is left of the joint's residual in each block, shape (B,)."""
-        left = self._factors[:, self._joint] @ self._residual_of()[self._joint]
-        rows = np.maximum(self._rows[:, self._joint], 1.0)
-        rms: FloatArray = np.linalg.norm(left, axis=1) / np.sqrt(rows)
-        return rms
+        products = self._products[:, self._joint]
+        return _root_mean(
+            products, self._left[self._joint], np.maximum(products[:, 0, 0], 1.0)
+        )
 
     @property
     def standard_error(self) -> float:
         """Standard error of the joint's change of friction, from the scatter of blocks."""
-        B, n = self._rows.shape
-        chosen = np.zeros(len(self._scale))
-        chosen[_column_of(self._joint, FRICTION)] = 1.0 / self._scale[
-            _column_of(self._joint, FRICTION)
-        ]
-        once = scipy.linalg.solve_triangular(self._R, chosen, trans='T')
-        direction = scipy.linalg.solve_triangular(self._R, once) / self._scale
-        along = np.stack([_expand(direction, i) for i in range(n)])
-        seen = np.einsum('bjrc,jc->bjr', self._factors[..., :RESIDUAL], along)
-        left = np.einsum('bjrc,jc->bjr', self._factors, self._residual_of())
-        scores = np.einsum('bjr,bjr,j->b', seen, left, self._weights**2)
+        B = len(self._products)
+        scores = np.einsum(
+            'jc,bjcd,jd,j->b', self._direction, self._products[:, :, :RESIDUAL], self._left,
+            self._weights**2,
+        )
         return float(np.sqrt(B / max(B - 1, 1) * np.sum(scores**2)))
 
 
-def _column_of(joint: int, own: int) -> int:
-    """Return the place of one of a joint's own columns among those of all joints."""
-    return 10 + 3 * joint + OWN.index(own)
-
-
-def _expand(values: FloatArray, joint: int) -> FloatArray:
-    """Return the values of all columns as those of one joint, shape (13,)."""
-    own = np.zeros(RESIDUAL)
-    own[PAYLOAD] = values[:10]
-    own[list(OWN)] = values[10 + 3 * joint: 13 + 3 * joint]
-    return own
+def _root_mean(products: FloatArray, columns: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the rms over some rows of columns (.., 14) added up, by their products."""
+    squares = np.einsum('...c,...cd,...d->...', columns, products, columns)
+    rms: FloatArray = np.sqrt(np.maximum(squares, 0.0) / rows)
+    return rms
 
 
 def _solve(
-    merged: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    merged: FloatArray, weights: FloatArray, joint: int
+) -> tuple[FloatArray, FloatArray]:
     """
-    Return coefficients (n, 13), and the triangular factor and the scale of the columns.
+    Return the coefficients of all joints (n, 13), and what takes scores to the joint's change.
 
-    Small rows below make directions that are not shown zero; the change of friction itself is
-    only kept from being singular.
+    Small numbers on the diagonal make directions that are not shown zero; the change of friction
+    itself is only kept from being singular.
     """
     n = len(merged)
-    columns = np.zeros((n, WIDTH, 10 + 3 * n))
-    for joint in range(n):
-        columns[joint, :, :10] = merged[joint, :, PAYLOAD]
-        columns[joint, :, 10 + 3 * joint: 13 + 3 * joint] = merged[joint][:, list(OWN)]
-    X = (weights[:, None, None] * columns).reshape(n * WIDTH, -1)
-    y = (weights[:, None] * merged[:, :, RESIDUAL]).ravel()
-    scale = np.linalg.norm(X, axis=0)
+    # Where the fitted columns of each joint are among those of all joints.
+    places: list[IntArray] = [
+        np.array([*range(10), *range(10 + 3 * one, 13 + 3 * one)]) for one in range(n)
+    ]
+    normal, sides = np.zeros((10 + 3 * n, 10 + 3 * n)), np.zeros((10 + 3 * n, 2))
+    for place, products in zip(places, weights[:, None, None] ** 2 * merged, strict=True):
+        normal[np.ix_(place, place)] += products[np.ix_(FITTED, FITTED)]
+        sides[place, 0] += products[FITTED, RESIDUAL]
+    sides[places[joint][-1], 1] = 1.0
+    scale = np.sqrt(np.diag(normal))
     scale = np.where(scale > 0.0, scale, 1.0)
-    small = np.full(X.shape[1], SHOWN)
-    small[[_column_of(joint, FRICTION) for joint in range(n)]] = SHOWN**2
-    Q, R = np.linalg.qr(np.vstack([X / scale, np.diag(small)]))
-    values = scipy.linalg.solve_triangular(R, Q.T @ np.append(y, np.zeros(small.size))) / scale
-    return np.stack([_expand(values, joint) for joint in range(n)]), R, scale
+    small = np.full(len(scale), SHOWN**2)
+    small[[place[-1] for place in places]] = SHOWN**4
+    values = np.linalg.solve(
+        normal / np.outer(scale, scale) + np.diag(small), sides / scale[:, None]
+    ) / scale[:, None]
+    found = np.zeros((2, n, RESIDUAL))
+    for one, place in enumerate(places):
+        found[:, one, FITTED] = values[place].T
+    return found[0], found[1]

@@ -20,11 +20,10 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import IdentifiedModel
-from robot_identification.monitoring.control_charts import Chart, design_chart
 from robot_identification.monitoring.friction_change import (
     estimate_change, FrictionChange, MotionBlock, reduce_block,
 )
-from robot_identification.monitoring.health_options import HealthOptions, windows_between_alarms
+from robot_identification.monitoring.health_options import Chart, design_chart, HealthOptions
 from robot_identification.monitoring.health_reference import (
     check_model, friction_sha256, HealthReference, JointReference, LARGEST_SHARE, learn_reference,
 )
@@ -40,8 +39,6 @@ LARGEST_VALUE = 1.0e6
 # Scatter between fewer blocks says nothing, and what is older than that is of another time [s].
 FEWEST_BLOCKS = 8
 LONGEST_WINDOW = 1800.0
-# Retention, weight and slack of the EWMA [1].
-EWMA = (0.8, 0.2, 0.0)
 # CUSUM slack in standard deviations: smaller ones wander, larger ones are blind for small changes.
 LEAST_SLACK, MOST_SLACK = 0.25, 1.0
 # Residuals that friction does not explain: against those of the reference, and against friction.
@@ -51,16 +48,6 @@ LEAST_LEVEL = 0.3
 # One-sided, of the reference's mean: 90 %.
 MEAN_QUANTILE = 1.28
 RECENT, LONGEST_RUN = 5, 20
-
-
-@dataclass(frozen=True)
-class ChartValues:
-    """Values of the charts of a joint; an alarm is a value above its limit."""
-
-    # Sums for more and for less friction [standard deviations].
-    more: float
-    less: float
-    limit: float  # of both
 
 
 @dataclass(frozen=True)
@@ -79,9 +66,11 @@ class JointHealth:
     temperature: float  # mean in the last window [deg C]; NaN where it is not known
     windows: int  # how many were judged
     stamp: float  # of the end of the last window, judged or not [s]; NaN before the first
-    # None without a reference.
-    cusum: ChartValues | None
-    ewma: ChartValues | None
+    # Sums of the chart for more and for less friction, and their limit, above which there is an
+    # alarm [standard deviations]; the limit is NaN without a reference.
+    more: float
+    less: float
+    limit: float
 
 
 class FrictionHealth:
@@ -111,8 +100,7 @@ class FrictionHealth:
                     )
             known = reference.joints
         # Found now, because the first search loads what it needs from the disk.
-        for chart in ((1.0, 1.0, MOST_SLACK), EWMA):
-            design_chart(*chart, windows_between_alarms(self.options, model.robot.n))
+        design_chart(MOST_SLACK, self.options.windows_between_alarms(model.robot.n))
         lawful = {
             term.joint for term in model.parameters.friction if term.law.needs_temperature
         }
@@ -129,7 +117,7 @@ class FrictionHealth:
         friction: FloatArray, residual: FloatArray, temperature: FloatArray | None = None,
     ) -> None:
         """
-        Take a joint state; those that are not finite or repeat a stamp are left out.
+        Process a joint state; those that are not finite or repeat a stamp are left out.
 
         `stamp` [s]; all others (n,): `q` [rad], `dq` [rad/s] and `ddq` [rad/s^2] filtered as for
         the torque; `friction` of the model's laws, at the joint's temperature if a law has one [N
@@ -189,7 +177,7 @@ class FrictionHealth:
 
     def reset(self, joint: str | None = None) -> None:
         """
-        Forget alarms and start the charts anew, against the same reference.
+        Forget alarms and start the chart anew, against the same reference.
 
         By default for all joints. Raises UsageError if there is no such joint.
         """
@@ -202,7 +190,7 @@ class FrictionHealth:
 
 
 class _JointWatch:
-    """The windows, the reference and the charts of one joint."""
+    """The windows, the reference and the chart of one joint."""
 
     def __init__(
         self, options: HealthOptions, n: int, lawful: bool, reference: JointReference | None
@@ -212,8 +200,8 @@ class _JointWatch:
         self._windows, self._stamp, self._temperature = 0, math.nan, math.nan
         self.forget()
         self.reference: JointReference | None = None
-        # CUSUM and EWMA; none without a reference, or where its model is not usable.
-        self._charts: tuple[Chart, Chart] | None = None
+        # None without a reference, or where its model is not usable.
+        self._chart: Chart | None = None
         self._scatter = math.nan
         self.reset()
         if reference is not None:
@@ -225,12 +213,12 @@ class _JointWatch:
         self.slid = np.zeros(2)
 
     def reset(self) -> None:
-        """Forget the alarm and start the charts anew."""
+        """Forget the alarm and start the chart anew."""
         self._alarm, self._problem, self._note = '', '', ''
         self._tolerated = math.nan
         self._recent: deque[float] = deque(maxlen=LONGEST_RUN)
-        # Of both charts, for more and less friction.
-        self._sums = np.zeros((2, 2))
+        # Of the chart, for more and less friction.
+        self._sums = np.zeros(2)
         self._runs = np.zeros(2, dtype=int)
 
     def _refer_to(self, reference: JointReference) -> None:
@@ -241,10 +229,9 @@ class _JointWatch:
             return
         self._scatter = reference.long_scatter / level
         apart = (options.change_to_see - options.tolerated_change) / (2.0 * self._scatter)
-        # In steps, so that joints share charts.
+        # In steps, so that joints share a chart.
         slack = round(float(np.clip(apart, LEAST_SLACK, MOST_SLACK)), 1)
-        length = windows_between_alarms(options, self._n)
-        self._charts = design_chart(1.0, 1.0, slack, length), design_chart(*EWMA, length)
+        self._chart = design_chart(slack, options.windows_between_alarms(self._n))
 
     @property
     def ready(self) -> bool:
@@ -255,7 +242,7 @@ class _JointWatch:
         )
 
     def add(self, block: MotionBlock, joint: int) -> None:
-        """Take a block if the joint slides in it, and give up what is too old."""
+        """Add a block if the joint slides in it, and drop what is too old."""
         if not block.rows[joint]:
             return
         self._blocks.append(block)
@@ -265,7 +252,7 @@ class _JointWatch:
         self.slid = np.sum([one.sliding[joint] for one in self._blocks], axis=0)
 
     def judge(self, joint: int) -> None:
-        """Take the window, and begin the next one."""
+        """Judge the window, and begin the next one."""
         blocks = self._blocks
         self.forget()
         self._stamp = blocks[-1].stop
@@ -284,9 +271,9 @@ class _JointWatch:
                     self._learned, self._options.smallest_span, with_slope=not self._lawful
                 ))
             return
-        if self._charts is not None:
+        if self._chart is not None:
             self._windows += 1
-            self._take(window, self.reference, self._charts)
+            self._step_chart(window, self.reference, self._chart)
 
     def _problem_of(self, window: FrictionChange) -> str:
         """Return why a window says nothing, empty if it does."""
@@ -299,7 +286,7 @@ class _JointWatch:
         if reference is None:
             return self._imprecision(window)
         expected = reference.expected(window.temperature)
-        if self._charts is None or 1.0 + expected < LEAST_LEVEL:
+        if self._chart is None or 1.0 + expected < LEAST_LEVEL:
             return (
                 f'in the reference friction is {100.0 * (1.0 + expected):.0f} % of that of the '
                 'model: the model is not usable for this joint, identify the arm again'
@@ -349,10 +336,10 @@ class _JointWatch:
             return distance, options.slope_uncertainty + 2.0 * reference.slope_error
         return distance, options.unknown_slope
 
-    def _take(
-        self, window: FrictionChange, reference: JointReference, charts: tuple[Chart, Chart]
+    def _step_chart(
+        self, window: FrictionChange, reference: JointReference, chart: Chart
     ) -> None:
-        """Step the charts."""
+        """Add a window to the sums, and note an alarm."""
         options = self._options
         level = 1.0 + reference.expected(window.temperature)
         change = (1.0 + window.change) / level - 1.0
@@ -370,12 +357,9 @@ class _JointWatch:
         scatter = max(self._scatter, window.standard_error / level)
         sample = (np.array([change, -change]) - tolerated) / scatter
         self._recent.append(change)
-        self._sums = np.stack([
-            chart.step(total, sample) for chart, total in zip(charts, self._sums, strict=True)
-        ])
-        self._runs = np.where(self._sums[0] > 0.0, self._runs + 1, 0)
-        limits = np.array([chart.limit for chart in charts])
-        over = np.any(self._sums > limits[:, None], axis=0)
+        self._sums = chart.step(self._sums, sample)
+        self._runs = np.where(self._sums > 0.0, self._runs + 1, 0)
+        over = self._sums > chart.limit
         if np.any(over) and not self._alarm:
             side = int(np.argmax(over))
             size, error = self._mean_change(int(self._runs[side]) or RECENT)
@@ -401,15 +385,10 @@ class _JointWatch:
         """Return what is known."""
         state, reason = self._state()
         change, error = self._mean_change(RECENT)
-        values: list[ChartValues | None] = [None, None]
-        if self._charts is not None:
-            values = [
-                ChartValues(float(more), float(less), chart.limit)
-                for (more, less), chart in zip(self._sums, self._charts, strict=True)
-            ]
+        more, less = self._sums.tolist()
         return JointHealth(
             name, state, reason, 100.0 * change, 100.0 * error, self._temperature, self._windows,
-            self._stamp, *values,
+            self._stamp, more, less, math.nan if self._chart is None else self._chart.limit,
         )
 
     def _state(self) -> tuple[str, str]:

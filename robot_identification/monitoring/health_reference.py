@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import DescriptionError
+from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, dump_yaml, HAND_WRITTEN, is_number,
     read_yaml, to_plain, write_results,
 )
 from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.friction_change import FrictionChange, POSSIBLE_TEMPERATURES
+from robot_identification.options import check_options, option
 from robot_identification.studies.temperature import fit_line, line_at
 import scipy
 
@@ -39,6 +40,11 @@ STRIKING = 3.0
 SMALLEST_SCATTER = 1.0e-3
 
 
+def _number(text: str, minimum: float, maximum: float) -> Any:
+    """Return a field for a number; ranges are wide: they exclude mistakes alone."""
+    return option(float, text, minimum=minimum, maximum=maximum)
+
+
 @dataclass(frozen=True)
 class JointReference:
     """
@@ -49,32 +55,26 @@ class JointReference:
     window with the next. Temperatures are mean, lowest and highest [deg C], None if unknown.
     `slope` and its error [1/K] are the change per temperature beyond the model's, None where
     temperatures did not vary enough. `unexplained` and `load` are medians of those of
-    `FrictionChange`. Raises DescriptionError if a number is out of range.
+    `FrictionChange`. Raises an IdentificationError if a number is out of range.
     """
 
-    windows: int
-    change: float
-    scatter: float
-    repeat: float
-    temperature: float | None
-    coldest: float | None
-    warmest: float | None
-    slope: float | None
-    slope_error: float | None
-    unexplained: float
-    load: float
+    windows: int = option(int, 'number of windows', minimum=5, maximum=100_000)
+    change: float = _number('mean change', -LARGEST_SHARE, LARGEST_SHARE)
+    scatter: float = _number('scatter of the windows', 0.0, 2.0 * LARGEST_SHARE)
+    repeat: float = _number('correlation of a window with the next', -1.0, 1.0)
+    temperature: float | None = _number('mean temperature [deg C]', *POSSIBLE_TEMPERATURES)
+    coldest: float | None = _number('lowest temperature [deg C]', *POSSIBLE_TEMPERATURES)
+    warmest: float | None = _number('highest temperature [deg C]', *POSSIBLE_TEMPERATURES)
+    slope: float | None = _number('slope [1/K]', -2.0 * LARGEST_SHARE, 2.0 * LARGEST_SHARE)
+    slope_error: float | None = _number('its error [1/K]', 0.0, 10.0 * LARGEST_SHARE)
+    unexplained: float = _number('median of what is unexplained', 0.0, LARGEST_SHARE)
+    load: float = _number('median of the unknown load', 0.0, LARGEST_SHARE)
 
     def __post_init__(self) -> None:
-        if isinstance(self.windows, bool) or not isinstance(self.windows, int):
-            raise DescriptionError(f'windows is {self.windows!r}, it must be a whole number')
-        for name, (low, high) in _BOUNDS.items():
-            value = getattr(self, name)
-            if value is None and name in _MAY_LACK:
-                continue
-            if not is_number(value):
-                raise DescriptionError(f'{name} is {value!r}, it must be a number')
-            if not low <= value <= high:
-                raise DescriptionError(f'{name} is {value!r}, it must be from {low:g} to {high:g}')
+        check_options(self)
+        for name in ('windows', 'change', 'scatter', 'repeat', 'unexplained', 'load'):
+            if getattr(self, name) is None:
+                raise DescriptionError(f'{name} is null, it must be a number')
         temperatures = [self.coldest, self.temperature, self.warmest]
         known = [value for value in temperatures if value is not None]
         if len(known) not in (0, 3) or known != sorted(known):
@@ -110,23 +110,6 @@ class JointReference:
         if self.slope is None or self.temperature is None or not np.isfinite(temperature):
             return self.change
         return float(line_at(temperature, self.change, self.slope, self.temperature))
-
-
-# Allowed values, with the units of the fields; chosen wide: they exclude mistakes alone.
-_BOUNDS = {
-    'windows': (5, 100_000),
-    'change': (-LARGEST_SHARE, LARGEST_SHARE),
-    'scatter': (0.0, 2.0 * LARGEST_SHARE),
-    'repeat': (-1.0, 1.0),
-    'temperature': POSSIBLE_TEMPERATURES,
-    'coldest': POSSIBLE_TEMPERATURES,
-    'warmest': POSSIBLE_TEMPERATURES,
-    'slope': (-2.0 * LARGEST_SHARE, 2.0 * LARGEST_SHARE),
-    'slope_error': (0.0, 10.0 * LARGEST_SHARE),
-    'unexplained': (0.0, LARGEST_SHARE),
-    'load': (0.0, LARGEST_SHARE),
-}
-_MAY_LACK = ('temperature', 'coldest', 'warmest', 'slope', 'slope_error')
 
 
 def learn_reference(
@@ -247,7 +230,7 @@ def _joint_of(entry: Any, source: str) -> JointReference | None:
     check_keys(entry, source, {item.name for item in fields(JointReference)}, set())
     try:
         return JointReference(**entry)
-    except DescriptionError as error:
+    except IdentificationError as error:
         raise DescriptionError(f'{source}: {error}') from error
 
 

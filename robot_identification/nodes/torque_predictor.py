@@ -339,7 +339,7 @@ class TorquePredictorNode(Node):
             raise UsageError('no model_file is set: there is nothing to forget')
         self._run_deferred()
         self._prepared.health.reset()
-        return 'the charts start anew, the reference stays'
+        return 'the chart starts anew, the reference stays'
 
     def _describe(self, prepared: PreparedModel) -> dict[str, object]:
         """Return the diagnostic values other than the counts."""
@@ -420,11 +420,10 @@ def judge_health(joints: Sequence[JointHealth]) -> tuple[bytes, str, dict[str, o
         )
         values[f'{joint.joint}: temperature [deg C]'] = f'{joint.temperature:.1f}'
         values[f'{joint.joint}: windows'] = joint.windows
-        for name, chart in (('CUSUM', joint.cusum), ('EWMA', joint.ewma)):
-            if chart is not None:
-                values[f'{joint.joint}: {name}'] = (
-                    f'more {chart.more:.2f}, less {chart.less:.2f}, limit {chart.limit:.2f}'
-                )
+        if math.isfinite(joint.limit):
+            values[f'{joint.joint}: CUSUM'] = (
+                f'more {joint.more:.2f}, less {joint.less:.2f}, limit {joint.limit:.2f}'
+            )
     if changed:
         changes = '; '.join(f'{joint.joint}: {joint.reason}' for joint in changed)
         return DiagnosticStatus.WARN, f'friction has changed: {changes}', values

@@ -16,15 +16,13 @@ from hypothesis import strategies as st
 from known_models import known_model, true_model
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.files import dump_yaml, parse_yaml, to_plain
 from robot_identification.model.regressor import (
     continue_friction, initial_friction_states, Motion, rigid_and_transmitted_torque,
 )
-from robot_identification.monitoring.friction_change import (
-    estimate_change, MotionBlock, triangular,
-)
+from robot_identification.monitoring.friction_change import estimate_change, MotionBlock
 from robot_identification.monitoring.friction_health import FrictionHealth
 from robot_identification.monitoring.health_options import HealthOptions
 from robot_identification.monitoring.health_reference import (
@@ -132,8 +130,7 @@ def test_a_step_of_friction_is_seen_where_it_is(model, truth, reference, joint, 
     assert int(words.split('window ')[1]) <= before + 4
     # Five windows of 1 % or less; limits are stated in the same unit as values.
     assert found[joint].change == pytest.approx(100.0 * (factor - 1.0), abs=3.0)
-    cusum = found[joint].cusum
-    assert max(cusum.more, cusum.less) > cusum.limit
+    assert max(found[joint].more, found[joint].less) > found[joint].limit
     # It stays although the joint is well again, until somebody says so.
     health.reset(model.robot.joint_names[joint])
     assert 'changed' not in states(health.report())
@@ -326,9 +323,23 @@ def random_blocks(rng, n, count):
         rows[:, :, 0] = 1.0
         rows[:, :, 13] = rows[:, :, 2:12] @ payload + changes[:, None] * rows[:, :, 12]
         rows[:, :, 13] += 0.5 + 0.3 * rows[:, :, 1]
-        factors = np.stack([triangular(one) for one in rows])
-        blocks.append(MotionBlock(0.0, factors, np.full(n, 40.0), np.ones((n, 2)), np.ones(n)))
+        blocks.append(block_of(rows))
     return blocks, changes
+
+
+def block_of(rows):
+    """Return the block of rows (n, N, 14)."""
+    n = len(rows)
+    return MotionBlock(0.0, rows.transpose(0, 2, 1) @ rows, np.ones((n, 2)), np.ones(n))
+
+
+def with_noise(block, rng, sizes):
+    """Return a block with noise of some sizes (n,) on the residual of each joint."""
+    # On 14 rows that have the products of all noise is what it is on all.
+    powers, axes = np.linalg.eigh(block.products)
+    factors = np.sqrt(np.maximum(powers, 0.0))[:, :, None] * axes.transpose(0, 2, 1)
+    factors[:, :, 13] += sizes[:, None] * rng.normal(size=factors.shape[:2])
+    return replace(block, products=factors.transpose(0, 2, 1) @ factors)
 
 
 @given(st.integers(0, 10_000), st.permutations(range(4)))
@@ -339,8 +350,7 @@ def test_changes_are_found_whatever_the_order_of_joints(seed, order):
     order = list(order)
     turned = [
         replace(
-            block, factors=block.factors[order], rows=block.rows[order],
-            temperature=block.temperature[order],
+            block, products=block.products[order], temperature=block.temperature[order],
         )
         for block in blocks
     ]
@@ -355,15 +365,9 @@ def test_blocks_that_strike_out_are_left_out(pushed, left_out):
     """One or two of eight as if they were not there; three are not few, and make errors large."""
     blocks, changes = random_blocks(np.random.default_rng(5), 3, 8)
     rng = np.random.default_rng(6)
-    for k in range(pushed):
-        factors = blocks[k].factors.copy()
-        factors[0, :, 13] += 3.0 * rng.normal(size=14)
-        blocks[k] = replace(blocks[k], factors=factors)
-    # Some noise, as without any every residual is that of rounding.
+    # Some noise on all, as without any every residual is that of rounding.
     for k, block in enumerate(blocks):
-        factors = block.factors.copy()
-        factors[:, :, 13] += 1e-3 * rng.normal(size=(3, 14))
-        blocks[k] = replace(block, factors=factors)
+        blocks[k] = with_noise(block, rng, np.array([3.0 if k < pushed else 1e-3, 1e-3, 1e-3]))
     found = estimate_change(blocks, 0)
     assert (found.standard_error < 1e-3) == left_out
     assert (abs(found.change - changes[0]) < 1e-3) == left_out
@@ -375,12 +379,7 @@ def test_standard_errors_are_those_of_repeats():
     blocks, changes = random_blocks(rng, 2, 12)
     found = []
     for _ in range(200):
-        noisy = []
-        for block in blocks:
-            factors = block.factors.copy()
-            # On rows that are triangular noise is what it is on rows.
-            factors[:, :, 13] += 0.3 * rng.normal(size=(2, 14))
-            noisy.append(replace(block, factors=factors))
+        noisy = [with_noise(block, rng, np.full(2, 0.3)) for block in blocks]
         found.append(estimate_change(noisy, 0))
     errors = np.array([one.change - changes[0] for one in found])
     stated = np.sqrt(np.mean([one.standard_error**2 for one in found]))
@@ -460,7 +459,7 @@ def test_a_reference_of_a_useless_model_is_said_to_be_so(model, truth, reference
 ])
 def test_options_out_of_range_are_refused(wrong):
     """Each by its name."""
-    with pytest.raises(UsageError, match=f'friction health: {next(iter(wrong))} is'):
+    with pytest.raises(IdentificationError, match=f'{next(iter(wrong))} is'):
         HealthOptions(**wrong)
 
 

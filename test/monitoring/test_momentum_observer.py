@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model import equivalent_bodies, Motion, prior_inertial_parameters
-from robot_identification.monitoring.momentum_observer import MomentumObserver
+from robot_identification.monitoring.contact_observer import MomentumObserver
 
 PERIOD = 0.002
 ROTORS = np.array([1.9, 1.9, 1.2, 0.3, 0.3, 0.3])
