@@ -94,13 +94,10 @@ class RestMemory:
 
     An error of friction that is no larger than a bound while a joint rests is, after a first-order
     low-pass of this `bandwidth` [rad/s], no larger than that bound times what this returns.
-    Joints slower than REST_SPEED may stick or reverse. Raises UsageError if `bandwidth` is not
-    positive.
+    Joints slower than REST_SPEED may stick or reverse.
     """
 
     def __init__(self, bandwidth: float) -> None:
-        if not (np.isfinite(bandwidth) and bandwidth > 0.0):
-            raise UsageError(f'rest: bandwidth must be a positive number, got {bandwidth!r}')
         self._bandwidth = bandwidth
         self._stamp, self._share = np.nan, np.zeros(0)
 

@@ -175,18 +175,10 @@ class FrictionHealth:
             self.options.slow_velocity, tuple(watch.reference for watch in self._watches),
         )
 
-    def reset(self, joint: str | None = None) -> None:
-        """
-        Forget alarms and start the chart anew, against the same reference.
-
-        By default for all joints. Raises UsageError if there is no such joint.
-        """
-        names = self._robot.joint_names
-        if joint is not None and joint not in names:
-            raise UsageError(f'friction health: no joint {joint}; there are {", ".join(names)}')
-        for name, watch in zip(names, self._watches, strict=True):
-            if joint in (None, name):
-                watch.reset()
+    def reset(self) -> None:
+        """Forget alarms and start the chart anew, against the same reference."""
+        for watch in self._watches:
+            watch.reset()
 
 
 class _JointWatch:

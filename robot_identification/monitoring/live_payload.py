@@ -29,13 +29,13 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import NotIdentifiableError, UsageError
-from robot_identification.estimation import check_positive, fit_consistent_body
+from robot_identification.estimation import fit_consistent_body
 from robot_identification.excitation import residual_noise
 from robot_identification.model import (
     check_shows_gravity, IdentifiedModel, Motion, observation_matrix, Payload,
     payload_from_parameters, to_frame, tool_frame,
 )
-from robot_identification.monitoring.live_residuals import LiveResiduals
+from robot_identification.monitoring.live_residuals import LiveResiduals, RATE
 from robot_identification.monitoring.recursive import RecursiveState, ResidualNoise
 from robot_identification.studies.payload import (
     BODY_LENGTH, payload_errors, PayloadErrors, UNKNOWN_PAYLOAD, whitened,
@@ -62,8 +62,11 @@ BLOCK, CHECK = 10, 5
 # A change is one if so many checks in a row see it.
 CONFIRMATIONS = 2
 FALSE_ALARMS = 0.1  # changes an hour of motion that may be reported where there are none
-# Accelerations this many times above their noise are seen.
-SEEN = 3.0
+# For how long a sample counts where the motion excites [s]; chosen: friction warms up in minutes.
+MEMORY = 60.0
+# Accelerations whose noise is about a third of this are seen from here on [rad/s^2]: where none
+# is larger, inertia is not estimated, and accelerations are taken as zero.
+SEEN = 0.3
 # An estimate is different from nothing at so many standard errors: a model also errs in ways that
 # its covariance does not know.
 SIGNIFICANT = 4.0
@@ -86,31 +89,6 @@ MOST_CHANGES = 100
 # Relative size of a direction in which the last samples say nothing.
 UNSEEN = 1.0e-6
 ROUNDING = 1.0e-9  # relative; chosen between double precision and noise
-
-
-@dataclass(frozen=True)
-class RecursivePayloadOptions:
-    """Options of the recursive payload estimate."""
-
-    rate: float = 25.0  # of the samples [Hz]
-    # For how long a sample counts where the motion excites [s]; `math.inf`: for ever.
-    memory: float = 60.0
-    # Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three times
-    # this, inertia is not estimated, and accelerations are taken as zero.
-    acceleration_noise: float = 0.1
-
-    def __post_init__(self) -> None:
-        check_positive(self.rate, 'rate of a live payload')
-        if self.memory < 2.0 * WINDOW:
-            raise UsageError(
-                f'the memory of a live payload is {self.memory:g} s, it must be at least twice '
-                f'the window of {WINDOW:g} s'
-            )
-
-    @property
-    def forgetting(self) -> float:
-        """Return what a sample counts for one sample later."""
-        return 1.0 - 1.0 / (self.memory * self.rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +151,7 @@ class LivePayload:
         self, model: IdentifiedModel, link: str | None = None, rate: float | None = None
     ) -> None:
         self._residuals = LiveResiduals(model, rate)
-        self._estimator = RecursivePayload(
-            model, link, RecursivePayloadOptions(rate=self._residuals.sample_rate)
-        )
+        self._estimator = RecursivePayload(model, link, self._residuals.sample_rate)
 
     def step(
         self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray,
@@ -184,9 +160,7 @@ class LivePayload:
         """Process a joint state; for its values see `LiveResiduals.step`."""
         sample = self._residuals.step(stamp, q, dq, torque, temperature)
         if sample is not None:
-            self._estimator.step(
-                sample.stamp, sample.q, sample.dq, sample.ddq, sample.residual
-            )
+            self._estimator.step(*sample)
 
     @property
     def estimate(self) -> PayloadState:
@@ -209,13 +183,14 @@ class RecursivePayload:
     for residuals correlated in time: the covariance is multiplied by the long-run variance of the
     whitened residuals, see `ResidualNoise`; the errors of the model's own parameters are added,
     propagated along the motion. `link`, fixed to the last one, has the frame of the payload; by
-    default the tool's. Raises UsageError if the link is not fixed to the last one, the residual of
-    the model is not known, or its scale is relative.
+    default the tool's. `rate` is that of the samples [Hz], `memory` [s] may be infinite. Raises
+    UsageError if the link is not fixed to the last one, the residual of the model is not known, or
+    its scale is relative.
     """
 
     def __init__(
-        self, model: IdentifiedModel, link: str | None = None,
-        options: RecursivePayloadOptions | None = None,
+        self, model: IdentifiedModel, link: str | None = None, rate: float = RATE,
+        memory: float = MEMORY,
     ) -> None:
         check_shows_gravity(model, UNKNOWN_PAYLOAD)
         if model.relative_scale:
@@ -223,16 +198,15 @@ class RecursivePayload:
                 f'the model of {model.robot.name} has a relative scale: a payload in kg cannot be '
                 'found with it; identify with --drive-gains'
             )
-        self.options = RecursivePayloadOptions() if options is None else options
         self._model = model
         self._n = model.robot.n
         self._noise = residual_noise(model)
         self.frame = tool_frame(model.robot, link)
         self._to_frame = to_frame(model.robot, self.frame)
         self._data = model.robot.pinocchio.createData()
-        self._period = 1.0 / self.options.rate
-        self._width = max(round(WINDOW * self.options.rate), 2)
-        self._alarm = min(FALSE_ALARMS * CHECK / (3600.0 * self.options.rate), 0.5)
+        self._rate, self._memory = rate, memory
+        self._width = max(round(WINDOW * rate), 2)
+        self._alarm = min(FALSE_ALARMS * CHECK / (3600.0 * rate), 0.5)
         # Standard deviations of the unknowns before any sample, wide for payloads.
         self._prior = np.concatenate([
             HEAVIEST * LARGEST ** np.array([0, 1, 1, 1, *[2] * 6]),
@@ -243,12 +217,14 @@ class RecursivePayload:
 
     def _restart(self) -> None:
         """Forget the payload; reported changes stay."""
-        self._state = RecursiveState.expecting_zero(self._prior, self.options.forgetting)
+        self._state = RecursiveState.expecting_zero(
+            self._prior, 1.0 - 1.0 / (self._memory * self._rate)
+        )
         self._theta = np.zeros(len(self._prior))
         self._window: deque[_Rows] = deque()
         self._block: list[_Rows] = []
         self._noise_tracker = ResidualNoise(
-            self._n, self.options.rate, min(self.options.memory, LONGEST_NOISE)
+            self._n, self._rate, min(self._memory, LONGEST_NOISE)
         )
         self._kept: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
         self._stride, self._samples = 1, 0
@@ -268,17 +244,17 @@ class RecursivePayload:
         `stamp` is in s; position [rad], velocity [rad/s], acceleration [rad/s^2] and `residual` [N
         m], the measured joint torque less that of the bare arm's model, are each (n,).
         """
-        follows = 0.0 < stamp - self._stamp < GAP_SAMPLES * self._period
+        follows = 0.0 < stamp - self._stamp < GAP_SAMPLES / self._rate
         self._stamp = stamp
         counted = np.abs(dq) > SLOWEST
         first = np.isnan(self._squares)
         self._squares = np.where(
-            first, ddq**2, self._squares + (ddq**2 - self._squares) * self._period
+            first, ddq**2, self._squares + (ddq**2 - self._squares) / self._rate
         )
         if not np.any(counted):
             self._follows = False
             return
-        static = bool(np.all(self._squares < (SEEN * self.options.acceleration_noise) ** 2))
+        static = bool(np.all(self._squares < SEEN**2))
         ddq = np.zeros(self._n) if static else ddq
         matrix = self._matrix(q, dq, ddq)
         if static:

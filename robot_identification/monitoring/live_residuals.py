@@ -12,8 +12,8 @@ live prediction may not, so that this is not the predictor's filter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -36,8 +36,7 @@ SETTLING = 3.0
 HALF_DIFFERENCE = 0.004
 
 
-@dataclass(frozen=True, eq=False)
-class LiveSample:
+class LiveSample(NamedTuple):
     """One sample for estimation."""
 
     stamp: float  # of the joint state [s]

@@ -34,6 +34,7 @@ from robot_identification.nodes.bounds import ParameterBounds
 from robot_identification.nodes.command_line import asked_help, options_as_parameters
 from robot_identification.nodes.direct_subscription import DirectClient
 from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
+from robot_identification.options import options_of
 from robot_identification.removed import describe_unknown, REMOVED
 from robot_identification.texts import suggestion
 from std_srvs.srv import Trigger
@@ -115,6 +116,17 @@ def declare(
 def value_of(node: Node, name: str) -> Any:
     """Return the value of a parameter, None where it is not set."""
     return node.get_parameter_or(name).value
+
+
+def declare_options(
+    node: Node, kind: type, *, prefix: str = '', read_only: bool = False
+) -> None:
+    """Declare the options of a dataclass as parameters, see `robot_identification.options`."""
+    for one in options_of(kind):
+        declare(
+            node, prefix + one.key, one.parameter_default, one.parameter_description,
+            minimum=one.minimum, maximum=one.maximum, choices=one.choices, read_only=read_only,
+        )
 
 
 def _in_words(error: ParameterException, name: str) -> str:

@@ -120,7 +120,7 @@ class ExperimentRunner(Node):
             self, arm, self._handle, controller=self._value('controller'),
             interface=self._value('interface'), lock=self._lock,
         )
-        self._interface.hear_activity(self._thread)
+        self._interface.subscribe_to_activity(self._thread)
         self._constraints = ControllerParameters(self, self._joints)
         self._scaling = ControllerScaling(self)
         self._graph_guard = GraphGuard(self, joint_states, self._token, self._driver.topics)

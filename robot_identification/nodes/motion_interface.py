@@ -143,10 +143,10 @@ class MotionInterface:
             # There will be no list.
             self._settle()
 
-    def hear_activity(self, watch: TopicThread) -> None:
-        """Hear in the thread of the watch, before its start, when controllers are switched."""
+    def subscribe_to_activity(self, watch: TopicThread) -> None:
+        """Subscribe, before the start of the watch, to what tells of switched controllers."""
         if ControllerManagerActivity is not None and not self._simulated:
-            watch.hear(ControllerManagerActivity, ACTIVITY_TOPIC, LATCHED, self._on_activity)
+            watch.subscribe(ControllerManagerActivity, ACTIVITY_TOPIC, LATCHED, self._on_activity)
 
     @property
     def hears_activity(self) -> bool:

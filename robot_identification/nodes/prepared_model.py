@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from robot_identification.errors import (
-    DataError, DescriptionError, IdentificationError, UsageError,
-)
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.files import file_sha256
 from robot_identification.model import IdentifiedModel, load_model
 from robot_identification.monitoring import (
-    CollisionThresholds, ContactObserver, FrictionHealth, LivePayload,
+    CollisionThresholds, ContactObserver, DEFAULT_BANDWIDTH, FrictionHealth, LivePayload,
     load_collision_calibration, read_reference,
 )
 from robot_identification.nodes.conversions import driver_names
+from robot_identification.options import option
 from robot_identification.prediction import FeedForward, FeedForwardOptions, TorquePredictor
+from robot_identification.processing import CAUSAL_CUTOFF
 
 Made = TypeVar('Made')
 OFF = 'off'
@@ -36,17 +36,38 @@ FEED_FORWARD = {
 
 @dataclass(frozen=True)
 class PredictorOptions:
-    """Outputs of the predictor other than torque and residual."""
+    """Parameters of the predictor that its start alone sets."""
 
-    cutoff: float  # of the causal low-pass [Hz]
-    bandwidth: float  # of the momentum observer where no calibration states one [rad/s]
-    tf_prefix: str  # in front of the driver's joint names
-    feed_forward: str  # 'off' or a name in FEED_FORWARD
-    feed_forward_bandwidth: float  # of the observer of what the model lacks [Hz]; 0: there is none
-    # Where the reference of friction health is kept; by default it is learned at every start.
-    friction_reference: Path | None
-    payload: bool  # whether the payload is estimated
-    payload_link: str  # fixed to the last one, in whose frame it is stated; empty: the tool's
+    cutoff: float = option(
+        float, 'cut-off frequency of the causal low-pass [Hz]', default=CAUSAL_CUTOFF,
+        minimum=1.0, maximum=200.0,
+    )
+    observer_bandwidth: float = option(
+        float, 'bandwidth of the momentum observer [rad/s], one over its time constant; '
+        'collision_file has its own', default=DEFAULT_BANDWIDTH, minimum=0.1, maximum=500.0,
+    )
+    tf_prefix: str = option(str, "prefix of the driver's joint names", default='')
+    feed_forward: str = option(
+        str, 'content of ~/feed_forward: gravity, and friction in the direction of the velocity '
+        'on ~/reference; friction: that without gravity, for robots that add gravity themselves',
+        default=OFF, choices=(OFF, *FEED_FORWARD),
+    )
+    feed_forward_bandwidth: float = option(
+        float, 'bandwidth of the observer of the remaining torque, which is added to the '
+        'feed-forward [Hz]; 0: none', default=0.0, minimum=0.0, maximum=20.0,
+    )
+    friction_reference: str = option(
+        str, 'file of the reference of friction health: read, or written once it is learned; '
+        'empty: learned at every start', default='',
+    )
+    payload: bool = option(
+        bool, 'estimate the payload, and publish ~/payload; the model must be that of the bare '
+        'arm', default=False,
+    )
+    payload_link: str = option(
+        str, 'link, fixed to the last one, in whose frame the payload is stated; empty: the '
+        "tool's", default='',
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +125,7 @@ def prepare_model(
     predictor = TorquePredictor(model, cutoff=options.cutoff)
     remarks = _remarks(predictor, model)
     thresholds: CollisionThresholds | None = None
-    bandwidth = options.bandwidth
+    bandwidth = options.observer_bandwidth
     if calibration is None:
         remarks.append('collision_file is not set: no contact is detected')
     else:
@@ -114,11 +135,9 @@ def prepare_model(
             remarks.append(f'no contact is detected: {error}')
         else:
             thresholds, bandwidth = found.thresholds, found.bandwidth
-    contact = None
-    try:
-        contact = ContactObserver(model, predictor.rate, bandwidth, thresholds)
-    except DataError as error:
-        remarks.append(f'no external torque: {error}')
+    contact = _or_remark(remarks, 'external torque', lambda: ContactObserver(
+        model, predictor.rate, bandwidth, thresholds
+    ))
     feed_forward = payload = None
     if options.feed_forward != OFF:
         feed_forward = _or_remark(remarks, 'feed-forward', lambda: FeedForward(model, replace(
@@ -129,7 +148,8 @@ def prepare_model(
         payload = _or_remark(
             remarks, 'payload', lambda: LivePayload(model, options.payload_link or None)
         )
-    learned, reference = options.friction_reference, None
+    learned = Path(options.friction_reference) if options.friction_reference else None
+    reference = None
     if learned is not None and learned.exists():
         try:
             reference = read_reference(learned, model)

@@ -52,22 +52,24 @@ class RobotState:
         self._program_running: bool | None = None
         self._safety_mode: int | None = None
         self._robot_mode: int | None = None
-        watch.hear(
+        watch.subscribe(
             JointState, topic, _JOINT_STATES, self._on_joint_state, read=JointStateReader().read
         )
-        watch.hear(Float64, SCALING_TOPIC, qos_profile_sensor_data, self._on_scaling)
-        # What is heard besides the joint states.
+        watch.subscribe(Float64, SCALING_TOPIC, qos_profile_sensor_data, self._on_scaling)
+        # Topics besides the joint states.
         self.topics: tuple[str, ...] = (SCALING_TOPIC,)
         if not watch_safety:
             return
         self.topics += PROGRAM_TOPIC, SAFETY_TOPIC, MODE_TOPIC
-        watch.hear(Bool, PROGRAM_TOPIC, LATCHED, self._on_program)
+        watch.subscribe(Bool, PROGRAM_TOPIC, LATCHED, self._on_program)
         if arm.simulated:
-            watch.hear(UInt8, 'simulated_robot/safety_mode', LATCHED, self._on_simulated_safety)
-            watch.hear(Int8, 'simulated_robot/robot_mode', LATCHED, self._on_simulated_mode)
+            watch.subscribe(
+                UInt8, 'simulated_robot/safety_mode', LATCHED, self._on_simulated_safety
+            )
+            watch.subscribe(Int8, 'simulated_robot/robot_mode', LATCHED, self._on_simulated_mode)
         elif SafetyMode is not None:
-            watch.hear(SafetyMode, SAFETY_TOPIC, LATCHED, self._on_safety)
-            watch.hear(RobotMode, MODE_TOPIC, LATCHED, self._on_mode)
+            watch.subscribe(SafetyMode, SAFETY_TOPIC, LATCHED, self._on_safety)
+            watch.subscribe(RobotMode, MODE_TOPIC, LATCHED, self._on_mode)
 
     @property
     def scaling(self) -> float:

@@ -13,14 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 import time
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.arrays import FloatArray
 from robot_identification.model import RobotModel
+from robot_identification.nodes.common import declare_options
 from robot_identification.nodes.conversions import joint_state
-from robot_identification.options import option
+from robot_identification.options import from_values, option
 from robot_identification.simulation import (
     effort_truth, EffortArm, EffortJoint, EffortJointConstants, published_effort, Sensors,
 )
@@ -34,68 +36,40 @@ Reading = tuple[list[str], FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class EffortOptions:
-    """
-    Options of the effort interface.
+    """Options of the effort interface other than the constants of the joint."""
 
-    The constants are those of a youBot base wheel: break-away of Rajagopal 2017 (table 4.2, wheel
-    3); kinetic friction, 80 % of it, viscous friction and inertia, with the rotor's behind its
-    gear, are assumed.
-    """
-
-    joint: str = option(str, 'effort: name of the joint that takes torques', default='wheel_3')
+    joint: str = option(str, 'effort joint: its name', default='wheel_3')
     in_arm: bool = option(
-        bool, 'effort: the joint is one of the arm that robot names, which is simulated as a '
-        'whole; the constants of the joint are then not used', default=False,
-    )
-    inertia: float = option(
-        float, 'effort: inertia of link and rotor [kg m^2]', default=0.009, minimum=1e-4,
-        maximum=1e3,
-    )
-    static: float = option(
-        float, 'effort: break-away friction [N m]', default=0.126, minimum=0.0, maximum=1e3
-    )
-    coulomb: float = option(
-        float, 'effort: kinetic friction [N m]', default=0.1, minimum=0.0, maximum=1e3
-    )
-    viscous: float = option(
-        float, 'effort: viscous friction [N m s/rad]', default=0.01, minimum=0.0, maximum=1e3
-    )
-    stribeck_velocity: float = option(
-        float, 'effort: width of the passage from static to kinetic friction [rad/s]',
-        default=0.03, minimum=1e-3, maximum=10.0,
-    )
-    gravity_moment: float = option(
-        float, 'effort: largest moment of gravity [N m]', default=0.0, minimum=-1e3, maximum=1e3
+        bool, 'effort joint: it is one of the arm that robot names, which is simulated as a '
+        'whole; its constants are then not used', default=False,
     )
     initial_position: float = option(
-        float, 'effort: initial position of the joint without an arm [rad]', default=0.0,
+        float, 'effort joint: initial position without an arm [rad]', default=0.0,
         minimum=-10.0, maximum=10.0,
     )
     velocity_noise: float = option(
-        float, 'effort: noise of the measured velocity [rad/s]', default=0.003, minimum=0.0,
+        float, 'effort joint: noise of the measured velocity [rad/s]', default=0.003, minimum=0.0,
         maximum=1.0,
     )
     rate: float = option(
-        float, 'effort: rate of the joint states [Hz]', default=200.0, minimum=10.0,
+        float, 'effort joint: rate of the joint states [Hz]', default=200.0, minimum=10.0,
         maximum=1000.0,
     )
     command_timeout: float = option(
-        float, 'effort: longest time that a torque is held [s]', default=0.5, minimum=0.01,
+        float, 'effort joint: longest time that a torque is held [s]', default=0.5, minimum=0.01,
         maximum=10.0,
     )
 
 
-class _OneJoint:
+class OneJoint:
     """A joint or wheel by itself."""
 
-    def __init__(self, options: EffortOptions, seed: int) -> None:
+    def __init__(
+        self, options: EffortOptions, constants: EffortJointConstants, seed: int
+    ) -> None:
         self._name = options.joint
         self._joint = EffortJoint(
-            EffortJointConstants(
-                options.inertia, options.static, options.coulomb, options.viscous,
-                options.stribeck_velocity, options.gravity_moment,
-            ),
-            options.initial_position, velocity_noise=options.velocity_noise, seed=seed,
+            constants, options.initial_position, velocity_noise=options.velocity_noise, seed=seed
         )
 
     def advance(self, torque: float, duration: float) -> None:
@@ -108,7 +82,7 @@ class _OneJoint:
         return [self._name], np.array([q]), np.array([dq]), np.array([torque])
 
 
-class _JointOfArm:
+class JointOfArm:
     """A joint of a simulated arm, whose other joints are held."""
 
     def __init__(
@@ -138,16 +112,23 @@ class _JointOfArm:
         )
 
 
+def declare_effort(node: Node) -> tuple[EffortOptions, EffortJointConstants]:
+    """Declare the parameters of the effort interface, and return what they are."""
+    def read(key: str) -> Any:
+        return node.get_parameter(key).value
+
+    for kind in (EffortOptions, EffortJointConstants):
+        declare_options(node, kind, read_only=True)
+    return from_values(EffortOptions, read), from_values(EffortJointConstants, read)
+
+
 class EffortInterface:
     """Steps the joint of a node in real time, takes its torques and publishes its joint states."""
 
     def __init__(
-        self, node: Node, options: EffortOptions, robot: RobotModel, q: FloatArray, seed: int
+        self, node: Node, options: EffortOptions, machine: OneJoint | JointOfArm
     ) -> None:
-        self._node, self._timeout = node, options.command_timeout
-        self._machine = (
-            _JointOfArm(options, robot, q, seed) if options.in_arm else _OneJoint(options, seed)
-        )
+        self._node, self._timeout, self._machine = node, options.command_timeout, machine
         self._torque, self._commanded_at = 0.0, -math.inf
         self._stepped_at = time.monotonic()
         self._states = node.create_publisher(JointState, 'joint_states', QoSProfile(depth=10))

@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robot_identification.errors import UsageError
-from robot_identification.nodes.common import declare
-from robot_identification.simulation import (
-    Contact, LARGEST_CLOCK_JUMP, LONGEST_DELAY, RobotCondition, SAFETY_MODES, StreamFaults,
-)
+from robot_identification.nodes.common import declare, declare_options
+from robot_identification.options import options_of
+from robot_identification.simulation import Contact, RobotCondition, StreamFaults
 
 PREFIX = 'inject.'
 CONTACT_LINK, CONTACT_POINT, CONTACT_FORCE, CONTACT_DURATION = (
@@ -27,30 +25,6 @@ CONTACT_LINK, CONTACT_POINT, CONTACT_FORCE, CONTACT_DURATION = (
 FURTHEST_POINT, LARGEST_FORCE = 2.0, 500.0
 SHORTEST_CONTACT, LONGEST_CONTACT = 0.002, 600.0
 NO_FORCE = [0.0, 0.0, 0.0]  # no contact [N]
-# Description and range of every field of the two dataclasses; units are in the descriptions.
-DESCRIPTIONS: dict[str, tuple[str, tuple[float, float] | None]] = {
-    'speed_scaling': ('speed slider: trajectory time advances by it [percent]', (0.0, 100.0)),
-    'safety_mode': (
-        'as Universal Robots numbers it; other than 1 and 2 the arm stops, the goal stays',
-        SAFETY_MODES,
-    ),
-    'program_running': ('false: the controller is inactive, its goal is aborted', None),
-    'controller_active': ('false: another controller has been switched in', None),
-    'drop': ('share of the joint states that is lost', (0.0, 1.0)),
-    'duplicate': ('share of the joint states that comes twice', (0.0, 1.0)),
-    'nan': ('share of the joint states with a value that is not a number', (0.0, 1.0)),
-    'delay': (
-        'how much later joint states are published [s of simulated time]; stamps stay',
-        (0.0, LONGEST_DELAY),
-    ),
-    'silence': ('no joint states are published', None),
-    'freeze': ('joint states keep their values, under new stamps', None),
-    'repeat': ('the same joint state comes repeatedly, with its stamp', None),
-    'shuffle': ('every joint state has another order of joints', None),
-    'clock_jump': (
-        'added to the stamps of joint states [s]', (-LARGEST_CLOCK_JUMP, LARGEST_CLOCK_JUMP)
-    ),
-}
 
 
 class InjectedFaults:
@@ -58,13 +32,8 @@ class InjectedFaults:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        for field in (*fields(StreamFaults), *fields(RobotCondition)):
-            description, allowed = DESCRIPTIONS[field.name]
-            lowest, highest = allowed or (None, None)
-            declare(
-                node, PREFIX + field.name, field.default, description,
-                minimum=lowest, maximum=highest,
-            )
+        for kind in (StreamFaults, RobotCondition):
+            declare_options(node, kind, prefix=PREFIX)
         self._changed = True
         # Other callbacks may still refuse, and ROS 2 Humble has none for what has been set.
         node.add_on_set_parameters_callback(self._on_set)
@@ -79,8 +48,8 @@ class InjectedFaults:
             return None
         self._changed = False
         stream, condition = (
-            {field.name: self._node.get_parameter(PREFIX + field.name).value
-             for field in fields(kind)}
+            {one.name: self._node.get_parameter(PREFIX + one.key).value
+             for one in options_of(kind)}
             for kind in (StreamFaults, RobotCondition)
         )
         return StreamFaults(**stream), RobotCondition(**condition)

@@ -22,20 +22,20 @@ from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.common import (
-    declare, declare_robot, LATCHED, run_node, serve,
+    declare, declare_options, declare_robot, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.conversions import message_to_knots, to_time
 from robot_identification.nodes.graph import are_named, foreign_participants
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters
 from robot_identification.nodes.simulated_effort import (
-    EFFORT_COMMANDS, EffortInterface, EffortOptions,
+    declare_effort, EFFORT_COMMANDS, EffortInterface, JointOfArm, OneJoint,
 )
 from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
 from robot_identification.nodes.simulated_interfaces import (
     CLOCK, COMMANDS, CONTROLLER, DriverTopics, identity, ROTOR_STATES, TRUE_STATES,
 )
 from robot_identification.nodes.trajectory_action import TrajectoryAction
-from robot_identification.options import from_values, options_of
+from robot_identification.options import from_values
 from robot_identification.recording import SIMULATED_EPOCH
 from robot_identification.simulation import (
     driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
@@ -92,8 +92,7 @@ class SimulatedRobot(Node):
             self, 'discovery_time', 2.0, 'time to look for other robots before publishing [s]',
             minimum=0.0, maximum=10.0,
         )
-        self._declare_options(EffortOptions, read_only=True)
-        options = from_values(EffortOptions, lambda key: self.get_parameter(key).value)
+        options, constants = declare_effort(self)
         self._robot = robot_from_parameters(self)
         limits = self._robot.limits
         q = np.clip(
@@ -103,18 +102,14 @@ class SimulatedRobot(Node):
         if takes_effort:
             self._wait_alone(discovery_time)
             self.create_publisher(String, '~/identity', LATCHED).publish(identity(self, token))
-            self._effort = EffortInterface(self, options, self._robot, q, noise_seed)
+            machine = (
+                JointOfArm(options, self._robot, q, noise_seed) if options.in_arm
+                else OneJoint(options, constants, noise_seed)
+            )
+            self._effort = EffortInterface(self, options, machine)
             self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
         else:
             self._follow_trajectories(q, noise_seed, token, discovery_time)
-
-    def _declare_options(self, kind: type, *, read_only: bool) -> None:
-        """Declare the options of a dataclass as parameters."""
-        for one in options_of(kind):
-            declare(
-                self, one.key, one.parameter_default, one.parameter_description,
-                minimum=one.minimum, maximum=one.maximum, read_only=read_only,
-            )
 
     def _follow_trajectories(
         self, q: np.ndarray, noise_seed: int, token: str, discovery_time: float
@@ -170,7 +165,7 @@ class SimulatedRobot(Node):
 
     def _declare_truth(self, truth_seed: int) -> GroundTruth:
         """Return the hidden robot; temperatures always change, friction with them when asked."""
-        self._declare_options(SimulatedArmOptions, read_only=False)
+        declare_options(self, SimulatedArmOptions)
         options = from_values(
             SimulatedArmOptions, lambda key: self.get_parameter(key).value or None
         )

@@ -29,18 +29,18 @@ STOP_TIMEOUT = 5.0  # [s] for the thread to end; chosen: above its longest turn,
 
 class TopicThread:
     """
-    Thread of a node that hears some topics, and does nothing else.
+    Thread of a node that receives the messages of some topics, and does nothing else.
 
     A service, a file, a proof or a burst of other messages, which take the node's executor, do not
-    delay it. What is heard is handed over in it, as it comes; `look` is called `period` seconds
-    apart [s], after all that came before. `on_error` takes what either raises, and both go on; if
-    it raises an error itself, the first of these is `failure`, which `run_node` raises.
+    delay it. Callbacks are called in it, as messages come; `poll` is called `period` seconds apart
+    [s], after all that came before. `on_error` takes what either raises, and both go on; if it
+    raises an error itself, the first of these is `failure`, which `run_node` raises.
     """
 
     def __init__(self, node: Node, period: float) -> None:
         self._node, self._period = node, period
-        self._heard: list[tuple[DirectSubscription, Callable[[bytes], object]]] = []
-        self._look: Callable[[], object] = _nothing
+        self._subscriptions: list[tuple[DirectSubscription, Callable[[bytes], object]]] = []
+        self._poll: Callable[[], object] = _nothing
         self._on_error: Callable[[Exception], object] = _raise
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name='topics', daemon=True)
@@ -51,12 +51,12 @@ class TopicThread:
         """Return whether this is called in the thread."""
         return threading.current_thread() is self._thread
 
-    def hear(
+    def subscribe(
         self, kind: Any, topic: str, qos: QoSProfile, callback: Callable[[Any], object], *,
         read: Callable[[bytes], Any] | None = None,
     ) -> DirectSubscription:
         """
-        Hand over what comes on a topic, before `start`; messages of more than 64 KiB are left out.
+        Subscribe to a topic, before `start`; messages of more than 64 KiB are left out.
 
         `read` makes of the serialized message what `callback` takes; by default the message.
         Returns the subscription, which counts what is lost.
@@ -65,46 +65,48 @@ class TopicThread:
             deserialize_message(data, kind) if read is None else read(data)
         ))
         subscription = DirectSubscription(self._node, kind, topic, qos)
-        self._heard.append((subscription, receive))
+        self._subscriptions.append((subscription, receive))
         return subscription
 
     def start(
-        self, look: Callable[[], object] | None = None,
+        self, poll: Callable[[], object] | None = None,
         on_error: Callable[[Exception], object] | None = None,
     ) -> None:
         """
         Begin; other threads of the process have to give way soon from then on.
 
-        By default nothing is looked at, and an error is a `failure`.
+        By default nothing is polled, and an error is a `failure`.
         """
         sys.setswitchinterval(SWITCH_INTERVAL)
-        self._look, self._on_error = look or _nothing, on_error or _raise
+        self._poll, self._on_error = poll or _nothing, on_error or _raise
         self._thread.start()
 
     def stop(self) -> None:
-        """End it; what it hears is heard no more."""
+        """End it, and its subscriptions."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT)
-        for subscription, _ in self._heard:
+        for subscription, _ in self._subscriptions:
             subscription.destroy()
-        self._heard = []
+        self._subscriptions = []
 
     def report_events(self) -> None:
         """Log what the middleware reports of publishers; to be called regularly, elsewhere."""
-        for subscription, _ in self._heard:
+        for subscription, _ in self._subscriptions:
             subscription.look()
 
     def _run(self) -> None:
-        wait = MessageWait(self._node.context, [subscription for subscription, _ in self._heard])
+        wait = MessageWait(
+            self._node.context, [subscription for subscription, _ in self._subscriptions]
+        )
         due = time.monotonic()
         while not self._ended.is_set():
             self._attempt(partial(wait.wait, due - time.monotonic()))
-            for heard in self._heard:
-                self._attempt(partial(_hand_over, *heard))
+            for subscription in self._subscriptions:
+                self._attempt(partial(_deliver, *subscription))
             now = time.monotonic()
             if now >= due:
-                self._attempt(self._look)
+                self._attempt(self._poll)
                 due = max(due + self._period, now)
 
     def _attempt(self, action: Callable[[], object]) -> None:
@@ -119,13 +121,13 @@ class TopicThread:
             self._ended.wait(self._period)
 
 
-def _hand_over(subscription: DirectSubscription, receive: Callable[[bytes], object]) -> None:
+def _deliver(subscription: DirectSubscription, receive: Callable[[bytes], object]) -> None:
     for data, _ in subscription.take(AT_A_TIME):
         receive(data)
 
 
 def _nothing() -> None:
-    """Look at nothing."""
+    """Poll nothing."""
 
 
 def _raise(error: Exception) -> None:

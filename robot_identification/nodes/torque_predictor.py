@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import replace
 import gc
 import math
 import sys
@@ -22,11 +23,12 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import (
-    DEFAULT_BANDWIDTH, JointHealth, NONE, PAYLOAD, PayloadChange, PayloadState, write_reference,
+    JointHealth, NONE, PAYLOAD, PayloadChange, PayloadState, write_reference,
 )
 from robot_identification.nodes.bounded_subscription import within_bounds
 from robot_identification.nodes.common import (
-    act_after_setting, declare, LATCHED, run_node, serve, STEADY_CLOCK, WARNED_EVERY,
+    act_after_setting, declare, declare_options, LATCHED, run_node, serve, STEADY_CLOCK,
+    WARNED_EVERY,
 )
 from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
@@ -35,13 +37,13 @@ from robot_identification.nodes.live_prediction import (
     COUNTED, KEPT, LivePrediction, Outputs, REFUSED,
 )
 from robot_identification.nodes.prepared_model import (
-    FEED_FORWARD, OFF, PredictorOptions, prepare_model, PreparedModel,
+    PredictorOptions, prepare_model, PreparedModel,
 )
 from robot_identification.nodes.robot_state import HOTTEST, TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.nodes.vector_publisher import VectorPublisher
-from robot_identification.processing import CAUSAL_CUTOFF
+from robot_identification.options import from_values
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, Header
 
@@ -73,7 +75,7 @@ class TorquePredictorNode(Node):
         self._touched: frozenset[str] | None = None
         self._diagnostics = Diagnostics(self, 'prediction')
         self._health = Diagnostics(self, 'friction health')
-        self._declare_options()
+        self._options = self._declared_options()
         # The model whose learned reference of friction health is kept already.
         self._kept: PreparedModel | None = None
         # Counts when diagnostics were published last.
@@ -104,7 +106,7 @@ class TorquePredictorNode(Node):
         self.create_timer(DEFERRED_PERIOD, self._run_deferred, clock=STEADY_CLOCK)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=STEADY_CLOCK)
         self._samples = TopicThread(self, IDLE_PERIOD)
-        self._joint_states = self._samples.hear(
+        self._joint_states = self._samples.subscribe(
             JointState, 'joint_states', NEWEST, self._live.receive, read=bytes
         )
         self._samples.start()
@@ -131,50 +133,14 @@ class TorquePredictorNode(Node):
         self._samples.stop()
         super().destroy_node()
 
-    def _declare_options(self) -> None:
-        kept = declare(
-            self, 'friction_reference', '', 'file of the reference of friction health: read, '
-            'or written once it is learned; empty: learned at every start',
-            read_only=True,
-        )
-        self._options = PredictorOptions(
-            cutoff=declare(
-                self, 'cutoff', CAUSAL_CUTOFF, 'cut-off frequency of the causal low-pass [Hz]',
-                minimum=1.0,
-                maximum=200.0, read_only=True,
-            ),
-            bandwidth=declare(
-                self, 'observer_bandwidth', DEFAULT_BANDWIDTH,
-                'bandwidth of the momentum observer [rad/s], one over its time constant; '
-                'collision_file has its own', minimum=0.1, maximum=500.0, read_only=True,
-            ),
-            tf_prefix=declare(
-                self, 'tf_prefix', '', "prefix of the driver's joint names", longest=128,
-                read_only=True,
-            ),
-            feed_forward=declare(
-                self, 'feed_forward', OFF, 'content of ~/feed_forward: gravity, and friction in '
-                'the direction of the velocity on ~/reference; friction: that without gravity, '
-                'for robots that add gravity themselves', choices=(OFF, *FEED_FORWARD),
-                read_only=True,
-            ),
-            feed_forward_bandwidth=declare(
-                self, 'feed_forward_bandwidth', 0.0, 'bandwidth of the observer of the remaining '
-                'torque, which is added to the feed-forward [Hz]; 0: none',
-                minimum=0.0, maximum=20.0,
-                read_only=True,
-            ),
-            friction_reference=(
-                allowed_to_write(self, 'friction_reference', kept) if kept else None
-            ),
-            payload=declare(
-                self, 'payload', False, 'estimate the payload, and publish ~/payload; the model '
-                'must be that of the bare arm', read_only=True,
-            ),
-            payload_link=declare(
-                self, 'payload_link', '', 'link, fixed to the last one, in whose frame the '
-                "payload is stated; empty: the tool's", longest=128, read_only=True,
-            ),
+    def _declared_options(self) -> PredictorOptions:
+        declare_options(self, PredictorOptions, read_only=True)
+        options = from_values(PredictorOptions, lambda key: self.get_parameter(key).value)
+        kept = options.friction_reference
+        if not kept:
+            return options
+        return replace(
+            options, friction_reference=str(allowed_to_write(self, 'friction_reference', kept))
         )
 
     def _prepare(self, parameters: list) -> SetParametersResult:
@@ -214,7 +180,7 @@ class TorquePredictorNode(Node):
             f'predicting with {prepared.path}: joints {", ".join(prepared.names)}; joint states '
             f'at {prepared.predictor.rate:g} Hz are awaited on {self._topic}'
         )
-        # What was loaded stays: no joint state is to wait until all of it is looked through.
+        # What was loaded stays: no joint state is to wait until the collector has visited it.
         gc.unfreeze()
         gc.collect()
         gc.freeze()

@@ -9,8 +9,7 @@ from .drive import Drive as Drive
 from .effort_arm import effort_truth as effort_truth, EffortArm as EffortArm
 from .effort_joint import EffortJoint as EffortJoint, EffortJointConstants as EffortJointConstants
 from .faults import (
-    LARGEST_CLOCK_JUMP as LARGEST_CLOCK_JUMP, LONGEST_DELAY as LONGEST_DELAY, Stream as Stream,
-    StreamFaults as StreamFaults, StreamSample as StreamSample,
+    Stream as Stream, StreamFaults as StreamFaults, StreamSample as StreamSample,
 )
 from .run import (
     DEFAULT_RATE as DEFAULT_RATE, driver_period as driver_period,
@@ -18,8 +17,7 @@ from .run import (
     simulate_poses as simulate_poses, SimulatedRun as SimulatedRun,
 )
 from .scaled_controller import (
-    RobotCondition as RobotCondition, SAFETY_MODES as SAFETY_MODES,
-    ScaledController as ScaledController,
+    RobotCondition as RobotCondition, ScaledController as ScaledController,
 )
 from .ground_truth import (
     draw_truth as draw_truth, GroundTruth as GroundTruth,

@@ -11,11 +11,12 @@ friction laws of the model, nor with what tests it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 import math
 
 import numpy as np
 from robot_identification.errors import UsageError
+from robot_identification.options import check_options, option
 
 
 @dataclass(frozen=True)
@@ -26,30 +27,38 @@ class EffortJointConstants:
     In motion ``inertia ddq = tau - gravity_moment sin(q) - viscous dq - sign(dq) (coulomb +
     (static - coulomb) exp(-(dq / stribeck_velocity)^2))``; at rest it stays as long as ``|tau -
     gravity_moment sin(q)| <= static``.
+
+    By default it is a youBot base wheel: break-away of Rajagopal 2017 (table 4.2, wheel 3);
+    kinetic friction, 80 % of it, viscous friction and inertia, with the rotor's behind its gear,
+    are assumed.
     """
 
-    inertia: float  # of link and rotor, on the joint's side [kg m^2]
-    # Break-away and kinetic dry friction [N m].
-    static: float
-    coulomb: float
-    viscous: float = 0.0  # viscous friction [N m s/rad]
-    stribeck_velocity: float = 0.03  # width of the passage from static to kinetic friction [rad/s]
-    # Largest moment of gravity [N m]; q = 0 hangs, or stands where it is negative.
-    gravity_moment: float = 0.0
+    inertia: float = option(
+        float, "effort joint: inertia of link and rotor, on the joint's side [kg m^2]",
+        default=0.009, minimum=1.0e-4, maximum=1.0e3,
+    )
+    static: float = option(
+        float, 'effort joint: break-away friction [N m]', default=0.126, minimum=0.0,
+        maximum=1.0e3,
+    )
+    coulomb: float = option(
+        float, 'effort joint: kinetic dry friction [N m]', default=0.1, minimum=0.0, maximum=1.0e3
+    )
+    viscous: float = option(
+        float, 'effort joint: viscous friction [N m s/rad]', default=0.01, minimum=0.0,
+        maximum=1.0e3,
+    )
+    stribeck_velocity: float = option(
+        float, 'effort joint: width of the passage from static to kinetic friction [rad/s]',
+        default=0.03, minimum=1.0e-3, maximum=10.0,
+    )
+    gravity_moment: float = option(
+        float, 'effort joint: largest moment of gravity [N m]; at zero it hangs, or stands where '
+        'the moment is negative', default=0.0, minimum=-1.0e3, maximum=1.0e3,
+    )
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if not math.isfinite(value):
-                raise UsageError(f'effort joint: {item.name} is {value}, not finite')
-        for name in ('inertia', 'stribeck_velocity'):
-            if getattr(self, name) <= 0.0:
-                raise UsageError(
-                    f'effort joint: {name} is {getattr(self, name):g}, it must be above 0'
-                )
-        for name in ('coulomb', 'viscous'):
-            if getattr(self, name) < 0.0:
-                raise UsageError(f'effort joint: {name} is {getattr(self, name):g}, negative')
+        check_options(self)
         if self.static < self.coulomb:
             raise UsageError(
                 f'effort joint: static friction {self.static:g} N m is below the kinetic one, '

@@ -10,43 +10,40 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IndexArray
-from robot_identification.errors import UsageError
-
-# Ranges of the faults [s]; chosen.
-LONGEST_DELAY = 2.0
-LARGEST_CLOCK_JUMP = 100.0
+from robot_identification.options import check_options, option
 
 
 @dataclass(frozen=True)
 class StreamFaults:
-    """Faults of the joint states; none by default."""
+    """Faults of the joint states, none by default; ranges are chosen."""
 
-    # Share of the samples that are lost, that come twice, and that have one value which is not a
-    # number, 0 to 1.
-    drop: float = 0.0
-    duplicate: float = 0.0
-    nan: float = 0.0
-    # How much later than it was taken a sample is published [s], 0 to 2; stamps stay.
-    delay: float = 0.0
-    silence: bool = False  # whether no sample is published
-    freeze: bool = False  # whether old values come under new stamps
-    repeat: bool = False  # whether the same sample comes repeatedly, with its stamp
-    shuffle: bool = False  # whether each sample has another order of joints than the one before
-    clock_jump: float = 0.0  # added to the stamps [s], -100 to 100
+    drop: float = option(
+        float, 'share of the joint states that is lost', default=0.0, minimum=0.0, maximum=1.0
+    )
+    duplicate: float = option(
+        float, 'share of the joint states that comes twice', default=0.0, minimum=0.0, maximum=1.0
+    )
+    nan: float = option(
+        float, 'share of the joint states with a value that is not a number', default=0.0,
+        minimum=0.0, maximum=1.0,
+    )
+    delay: float = option(
+        float, 'how much later joint states are published [s of simulated time]; stamps stay',
+        default=0.0, minimum=0.0, maximum=2.0,
+    )
+    silence: bool = option(bool, 'no joint states are published', default=False)
+    freeze: bool = option(bool, 'joint states keep their values, under new stamps', default=False)
+    repeat: bool = option(
+        bool, 'the same joint state comes repeatedly, with its stamp', default=False
+    )
+    shuffle: bool = option(bool, 'every joint state has another order of joints', default=False)
+    clock_jump: float = option(
+        float, 'added to the stamps of joint states [s]', default=0.0,
+        minimum=-100.0, maximum=100.0,
+    )
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
-        for name in ('drop', 'duplicate', 'nan'):
-            value = getattr(self, name)
-            if not 0.0 <= value <= 1.0:
-                raise UsageError(f'{name} is {value}, a share is 0 to 1')
-        if not 0.0 <= self.delay <= LONGEST_DELAY:
-            raise UsageError(f'delay is {self.delay} s, allowed are 0 to {LONGEST_DELAY} s')
-        if not abs(self.clock_jump) <= LARGEST_CLOCK_JUMP:
-            raise UsageError(
-                f'clock_jump is {self.clock_jump} s, allowed are {-LARGEST_CLOCK_JUMP} to '
-                f'{LARGEST_CLOCK_JUMP} s'
-            )
+        check_options(self)
 
 
 @dataclass(frozen=True, eq=False)

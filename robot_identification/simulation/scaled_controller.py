@@ -16,13 +16,12 @@ import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.options import check_options, option
 from robot_identification.simulation.controller import (
     STOP_TIME, TrajectoryController, TrajectoryPoints,
 )
 
-# First and last safety mode of a Universal Robot.
-SAFETY_MODES = (1, 13)
 # How much the pace may rise in one cycle.
 PACE_STEP = 0.01
 # Simulated time that a driver needs to come back [s].
@@ -35,22 +34,24 @@ STANDSTILL = 1e-9
 class RobotCondition:
     """Influence of speed slider, safety and other programs on the motion."""
 
-    speed_scaling: float = 100.0  # the speed slider [percent]
-    # Numbered as Universal Robots does; the arm moves in 1 (normal) and 2 (reduced) only.
-    safety_mode: int = 1
-    # Whether the program on the robot that takes commands from the driver runs.
-    program_running: bool = True
-    controller_active: bool = True  # whether the trajectory controller is switched in
+    speed_scaling: float = option(
+        float, 'speed slider: trajectory time advances by it [percent]', default=100.0,
+        minimum=0.0, maximum=100.0,
+    )
+    # The arm moves in 1 (normal) and 2 (reduced) only.
+    safety_mode: int = option(
+        int, 'as Universal Robots numbers it; other than 1 and 2 the arm stops, the goal stays',
+        default=1, minimum=1, maximum=13,
+    )
+    program_running: bool = option(
+        bool, 'false: the controller is inactive, its goal is aborted', default=True
+    )
+    controller_active: bool = option(
+        bool, 'false: another controller has been switched in', default=True
+    )
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
-        if not 0.0 <= self.speed_scaling <= 100.0:
-            raise UsageError(f'speed_scaling is {self.speed_scaling}, allowed are 0 to 100 %')
-        lowest, highest = SAFETY_MODES
-        if not lowest <= self.safety_mode <= highest:
-            raise UsageError(
-                f'safety_mode is {self.safety_mode}, allowed are {lowest} to {highest}'
-            )
+        check_options(self)
 
     @property
     def pace(self) -> float:

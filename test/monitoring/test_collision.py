@@ -198,8 +198,6 @@ def test_wrong_calls_are_refused(identification):
         CollisionThresholds(np.array([1.0, 0.0]))
     with pytest.raises(UsageError, match=r'rest must be one number of 0 or more for each'):
         CollisionThresholds(np.ones(2), rest=np.array([1.0, -1.0]))
-    with pytest.raises(UsageError, match=r'rest: bandwidth must be a positive number'):
-        RestMemory(0.0)
     stamps, external = observed(60.0, 3)
     for share, verb in ((1.0, 'move'), (0.0, 'rest and reverse')):
         with pytest.raises(DataError, match=rf'joint 1 of 2 is to {verb} in at least 20 seconds'):

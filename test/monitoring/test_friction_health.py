@@ -132,7 +132,7 @@ def test_a_step_of_friction_is_seen_where_it_is(model, truth, reference, joint, 
     assert found[joint].change == pytest.approx(100.0 * (factor - 1.0), abs=3.0)
     assert max(found[joint].more, found[joint].less) > found[joint].limit
     # It stays although the joint is well again, until somebody says so.
-    health.reset(model.robot.joint_names[joint])
+    health.reset()
     assert 'changed' not in states(health.report())
 
 
@@ -461,9 +461,3 @@ def test_options_out_of_range_are_refused(wrong):
     """Each by its name."""
     with pytest.raises(IdentificationError, match=f'{next(iter(wrong))} is'):
         HealthOptions(**wrong)
-
-
-def test_only_joints_that_exist_are_reset(model):
-    """Those that do are named."""
-    with pytest.raises(UsageError, match=r'no joint elbow; there are shoulder_pan_joint, '):
-        FrictionHealth(model, OPTIONS).reset('elbow')

@@ -15,7 +15,7 @@ from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.payload import to_frame
 from robot_identification.monitoring.live_payload import (
     HEAVIEST, IMPOSSIBLE, LivePayload, NONE, NOT_YET, PAYLOAD, QUANTITIES, RecursivePayload,
-    RecursivePayloadOptions, SLOWEST, USUAL_CHANGE,
+    SLOWEST, USUAL_CHANGE,
 )
 from robot_identification.monitoring.live_residuals import LiveResiduals
 from studies.payload_cases import BODY, NOISE
@@ -41,9 +41,9 @@ def bare(arm):
     return arm.work(5, 40.0)
 
 
-def estimated(arm, run, rng, options=None, **kinds):
+def estimated(arm, run, rng, memory=60.0, **kinds):
     times, motion, tau = run
-    estimator = RecursivePayload(arm.model, options=options)
+    estimator = RecursivePayload(arm.model, memory=memory)
     feed(estimator, times, motion, arm.residual(motion, tau, rng, **kinds))
     return estimator
 
@@ -131,7 +131,7 @@ def test_a_payload_that_is_taken_at_rest_is_found_with_the_next_motion(arm, bare
 def test_nothing_changes_in_five_minutes_of_noise(arm, rng):
     """At 0.1 false alarms an hour one would be a chance of 1 %; the residuals are correlated."""
     times, motion, tau = arm.work(9, 60.0, body=True, rate=12.5)
-    estimator = RecursivePayload(arm.model, options=RecursivePayloadOptions(rate=12.5))
+    estimator = RecursivePayload(arm.model, rate=12.5)
     for turn in range(5):
         residual = arm.residual(motion, tau, rng, correlation=0.8)
         feed(estimator, turn * 60.0 + times, motion, residual)
@@ -158,8 +158,7 @@ def test_an_hour_at_rest_changes_nothing(arm, loaded, rng):
 
 def test_one_joint_alone_does_not_wash_the_others_away(arm, loaded, rng):
     """Five memories of a motion that hardly excites: errors grow less than twofold."""
-    options = RecursivePayloadOptions(memory=10.0)
-    estimator = estimated(arm, loaded, rng, options)
+    estimator = estimated(arm, loaded, rng, memory=10.0)
     before = estimator.estimate
     times = 100.0 + np.arange(1250) / 25.0
     q = np.tile(loaded[1].q[0], (len(times), 1))
@@ -177,8 +176,7 @@ def test_without_forgetting_it_is_the_batch_estimate(arm, loaded, rng):
     """Row by row and all at once: the same numbers, the weak prior as rows besides."""
     times, motion, tau = first(loaded, 200)
     residual = arm.residual(motion, tau, rng)
-    options = RecursivePayloadOptions(memory=math.inf, acceleration_noise=0.0)
-    estimator = RecursivePayload(arm.model, options=options)
+    estimator = RecursivePayload(arm.model, memory=math.inf)
     feed(estimator, times, motion, residual)
     rows = np.zeros((200, 6, 28))
     for row, q, dq, ddq in zip(rows, motion.q, motion.dq, motion.ddq, strict=True):
@@ -200,8 +198,7 @@ def test_slow_motions_show_the_mass_and_say_that_inertia_is_not_excited(arm, rng
     """Accelerations that are noise would make inertia of nothing: gravity alone counts then."""
     times, motion, tau = arm.work(5, 60.0, body=True, speed=0.25, period=20.0)
     noisy = replace(motion, ddq=motion.ddq + 0.1 * rng.normal(size=motion.ddq.shape))
-    options = RecursivePayloadOptions(acceleration_noise=0.1)
-    estimator = RecursivePayload(arm.model, options=options)
+    estimator = RecursivePayload(arm.model)
     feed(estimator, times, noisy, arm.residual(motion, tau, rng))
     estimate = estimator.estimate
     assert estimate.verdict == PAYLOAD
@@ -324,11 +321,6 @@ def test_the_filter_begins_anew_after_a_pause(arm):
 
 
 def test_wrong_calls_are_refused(arm):
-    for options, words in (
-        ({'rate': 0.0}, 'rate'), ({'memory': 1.0}, 'twice the window'),
-    ):
-        with pytest.raises(UsageError, match=words):
-            RecursivePayloadOptions(**options)
     with pytest.raises(UsageError, match='residual of its 6 joints'):
         RecursivePayload(replace(arm.model, quality={}))
     with pytest.raises(UsageError, match='relative scale'):

@@ -24,10 +24,7 @@ from sensor_msgs.msg import JointState
 TOPICS = ('torque', 'residual', 'deviation', 'external', 'band', 'forward')
 START = 10**12  # of the stamps [ns]
 FIRST, COUNT = 100, 40
-OPTIONS = PredictorOptions(
-    cutoff=30.0, bandwidth=25.0, tf_prefix='', feed_forward='kinetic', feed_forward_bandwidth=0.0,
-    friction_reference=None, payload=False, payload_link='',
-)
+OPTIONS = PredictorOptions(feed_forward='kinetic')
 
 
 class Publisher:

@@ -75,7 +75,7 @@ def test_what_is_decided_there_is_published_in_order(runner, monkeypatch):
             runner._machine._state = Fault(f'fault {len(looks)}')
             runner._handle(InternalError('anything'))
 
-    monkeypatch.setattr(runner._thread, '_look', look)
+    monkeypatch.setattr(runner._thread, '_poll', look)
     wait_until(lambda: len(looks) == 3 and len(runner._later) == 3, 'three states')
     assert not published
     runner._drain()
@@ -86,7 +86,7 @@ def test_the_sign_of_life_comes_behind_what_was_decided_before(runner, monkeypat
     """A state that waits for the executor is not published after a later one."""
     published = []
     monkeypatch.setattr(runner, '_publish_state', lambda state: published.append(state.cause))
-    monkeypatch.setattr(runner._thread, '_look', lambda: None)
+    monkeypatch.setattr(runner._thread, '_poll', lambda: None)
     motion = Moving(None, None, 'EXECUTING', '', None, 1, 0.0, 0.0)
     earlier, later = (
         Stopping(motion, cause, BY_ITSELF, math.inf, StopUndecided())

@@ -34,7 +34,7 @@ def fail(error):
 def test_a_blocked_executor_does_not_delay_the_watch(graph, watch):
     """Its callback waits until the watch has heard twenty messages and looked ten times."""
     heard, looks, enough, freed = [], [], Event(), []
-    watch.hear(Int32, '/number', RELIABLE, lambda message: heard.append(message.data))
+    watch.subscribe(Int32, '/number', RELIABLE, lambda message: heard.append(message.data))
 
     def look():
         looks.append(time.monotonic())
@@ -67,11 +67,11 @@ def test_one_wake_takes_all_that_waits(graph, watch, monkeypatch):
         topic_thread.MessageWait, 'wait',
         lambda self, seconds: waits.append(seconds) or wait(self, seconds),
     )
-    watch.hear(Int32, '/number', RELIABLE, heard.append)
+    watch.subscribe(Int32, '/number', RELIABLE, heard.append)
     publisher = graph.publisher(Int32, '/number')
     for number in range(topic_thread.AT_A_TIME):
         publisher.publish(Int32(data=number))
-    subscription = watch._heard[0][0]
+    subscription = watch._subscriptions[0][0]
     waiting = []
     wait_until(
         lambda: waiting.extend(subscription.take(1)) or len(waiting) == 2, 'messages to wait'
@@ -96,7 +96,7 @@ def test_what_fails_is_told_and_the_watch_goes_on(graph, watch):
         if len(looks) == 3:
             raise RuntimeError('blind')
 
-    watch.hear(Int32, '/number', RELIABLE, heard.append, read=read)
+    watch.subscribe(Int32, '/number', RELIABLE, heard.append, read=read)
     publisher = graph.publisher(Int32, '/number')
     watch.start(look, errors.append)
     publisher.publish(Int32(data=1))
@@ -119,7 +119,7 @@ def test_an_error_that_nothing_takes_is_the_nodes(watch, on_error):
         looks.append(0)
         raise RuntimeError(f'blind {len(looks)}')
 
-    watch.hear(Int32, '/number', RELIABLE, fail)
+    watch.subscribe(Int32, '/number', RELIABLE, fail)
     watch.start(look, on_error)
     wait_until(lambda: len(looks) > 1, 'two looks')
     with pytest.raises((RuntimeError, AssertionError), match='blind 1'):
@@ -128,7 +128,7 @@ def test_an_error_that_nothing_takes_is_the_nodes(watch, on_error):
 
 def test_a_large_message_is_left_out(graph, watch):
     heard = []
-    watch.hear(String, '/text', RELIABLE, heard.append)
+    watch.subscribe(String, '/text', RELIABLE, heard.append)
     publisher = graph.publisher(String, '/text')
     watch.start(lambda: None, fail)
     for text in ('first', 'x' * LARGEST_JOINT_STATE, 'last'):

@@ -25,7 +25,7 @@ CONSTANTS = EffortJointConstants(
 def test_a_slow_ramp_finds_the_torque_that_was_set(static, share, moment, q, inertia, direction):
     """Property P16: within one step of the ramp, in both directions, from gravity's moment on."""
     constants = EffortJointConstants(
-        inertia, static, share * static, gravity_moment=moment,
+        inertia, static, share * static, viscous=0.0, gravity_moment=moment,
     )
     joint = EffortJoint(constants, q)
     step = static / 100.0
@@ -62,7 +62,7 @@ def test_sliding_is_the_solution_of_the_equation():
 
 def test_a_joint_without_torque_comes_to_rest_where_its_energy_ends():
     """It coasts v^2 I / (2 Fc), and stays there."""
-    constants = EffortJointConstants(inertia=0.2, static=0.5, coulomb=0.5)
+    constants = EffortJointConstants(inertia=0.2, static=0.5, coulomb=0.5, viscous=0.0)
     joint = EffortJoint(constants)
     joint.advance(1.5, 0.1)
     # Constant acceleration is integrated exactly.
@@ -96,10 +96,10 @@ def test_noise_is_in_the_measured_velocity_only():
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), [
-    ('inertia', 0.0, 'inertia is 0, it must be above 0'),
-    ('coulomb', -1.0, 'coulomb is -1, negative'),
+    ('inertia', 0.0, 'inertia is 0, allowed are 0.0001 to 1000'),
+    ('coulomb', -1.0, 'coulomb is -1, allowed are 0 to 1000'),
     ('static', 0.5, 'below the kinetic one'),
-    ('viscous', math.nan, 'viscous is nan, not finite'),
+    ('viscous', math.nan, 'viscous is nan, it must be finite'),
 ])
 def test_impossible_constants_are_refused(name, value, words):
     with pytest.raises(UsageError, match=words):

@@ -195,5 +195,5 @@ REFUSED = {
 
 @pytest.mark.parametrize('name', REFUSED)
 def test_faults_out_of_range_are_refused(name):
-    with pytest.raises(UsageError, match=f'{name} is {REFUSED[name]}'):
+    with pytest.raises(UsageError, match=f'{name} is {REFUSED[name]:g}'):
         StreamFaults(**{name: REFUSED[name]})
