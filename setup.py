@@ -31,7 +31,7 @@ setup(
     version='1.0.0',
     packages=find_packages(include=[package_name, f'{package_name}.*']),
     package_data={
-        package_name: ['py.typed', '**/*.pyi', 'report/templates/*.j2', 'report/templates/*.js'],
+        package_name: ['py.typed', '**/*.pyi', '**/*.j2', 'report/templates/*.js'],
     },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),

@@ -15,8 +15,7 @@ import re
 
 import numpy as np
 import pytest
-from robot_identification.export.formats import EXPORTERS, ExportOptions
-from robot_identification.export.urdf import export_urdf
+from robot_identification.export.formats import EXPORTERS
 from robot_identification.model.corrections import Corrections
 from robot_identification.model.model_file import dump_model
 from robot_identification.monitoring.live_residuals import LiveResiduals
@@ -103,11 +102,9 @@ def feed_forward_and_online_residuals(model, dataset, _):
 
 
 @pytest.mark.parametrize('compute', [
-    *(lambda model, *_, write=write: write(model, ExportOptions()) for _, write in
-      EXPORTERS.values()),
-    lambda model, *_: export_urdf(model),
+    *(lambda model, *_, write=exporter.write: write(model) for exporter in EXPORTERS.values()),
     payload, temperature, drive_gains, feed_forward_and_online_residuals,
-], ids=[*EXPORTERS, 'urdf', 'payload', 'temperature', 'drive gains', 'live'])
+], ids=[*EXPORTERS, 'payload', 'temperature', 'drive gains', 'live'])
 def test_what_does_not_see_them(pair, identification, tmp_path, compute):
     np.testing.assert_equal(*(
         compute(model, identification.datasets[0], tmp_path) for model in pair

@@ -1,36 +1,33 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`robot-identification auto`."""
+"""`robot-identification auto`: `identify` with a held-out part, its validation, and exports."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification import identify, IdentifyOptions, read_recording, validate
-from robot_identification.cli.command import add_command
 from robot_identification.cli.doctor import examine, ExamineOptions
-from robot_identification.cli.identify import not_identifiable
+from robot_identification.cli.identify import conclude
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, RECORDING, result_folder,
-    robot_from_options,
+    add_output_option, add_robot_options, options_given, RECORDING, result_folder,
+    robot_from_options, show_tables, understand_tables,
 )
-from robot_identification.cli.output import print_json, say, show, warn
-from robot_identification.cli.tables import show_tables, understand_tables
+from robot_identification.cli.output import say, warn
 from robot_identification.cli.validate import RESULT_FILES as VALIDATION_FILES
 from robot_identification.cli.validate import write_validation
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import Identification
-from robot_identification.export import export_urdf, EXPORTERS, ExportOptions
-from robot_identification.files import file_name, ResultFolder, write_results
+from robot_identification.export import EXPORTERS
+from robot_identification.files import file_name, ResultFolder
 from robot_identification.model import IdentifiedModel, RobotModel
-from robot_identification.options import add_arguments, from_values
+from robot_identification.options import add_arguments
 from robot_identification.report import (
     fixed, RESULT_FILES, save_identification, short_verdict_lines, shortcomings, text_table,
 )
@@ -38,21 +35,17 @@ from robot_identification.validation import (
     ANOTHER_MOTION, join_verdicts, NOT_INDEPENDENT, Validation, validation_content, Verdict,
 )
 
+EXAMPLE = 'robot-identification auto log.csv --urdf arm.urdf -o result'
 # Share of a single recording that is held out for validation; chosen: as in a fold of four.
 HELD_OUT = 0.25
 # Of a shorter recording nothing is held out [s]; chosen: one period of ten seconds and a half.
 SHORTEST = 15.0
 # What to do with a model that another recording judges.
 SEE_VALIDATION = 'see validation/report.html: another recording tests the model there'
-# Of exports that end in another than their name.
-SUFFIXES = {'mjcf': 'xml'}
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'auto', 'robot-identification auto log.csv --urdf arm.urdf -o result', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='PATH',
         help=f'{RECORDING}; the last one, or the last quarter of a single one, is for validation',
@@ -60,7 +53,6 @@ def add_parser(subparsers: Any) -> None:
     add_robot_options(parser)
     add_arguments(parser, IdentifyOptions)
     add_output_option(parser, 'folder for model, reports, results and exports')
-    add_json_option(parser)
 
 
 class _Split(NamedTuple):
@@ -72,15 +64,18 @@ class _Split(NamedTuple):
     words: str  # how it is validated
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int | None:
     """Go from recordings to a model that is validated and exported."""
     folder = result_folder(args)
     robot = robot_from_options(args)
-    exports = _exports(robot.name)
+    exports = {
+        f'export/{file_name(robot.name)}.{exporter.suffix}': exporter.write
+        for exporter in EXPORTERS.values()
+    }
     folder.check([
         *RESULT_FILES, *(f'validation/{name}' for name in VALIDATION_FILES), *exports,
     ])
-    options = from_values(IdentifyOptions, lambda key: getattr(args, key))
+    options = options_given(args, IdentifyOptions)
     _examine(args.bags, robot, options)
     if not args.json:
         show_tables(understand_tables(
@@ -108,18 +103,9 @@ def run(args: argparse.Namespace) -> int:
         validation = validated.validation
         notes += validated.notes
     exported, refused = _export(found.model, exports, folder)
-    for note in dict.fromkeys([*notes, *refused]):
-        warn(note)
-    if args.json:
-        print_json(_content(args, split, found, validation, exported))
-    else:
-        show('\n'.join(_screen(args.output, split, found, validation, exported)))
-    lost = not_identifiable(found, args.output)
-    if lost is not None:
-        # Not raised: with --json stdout has its one object already.
-        say(f'error: {lost}')
-        return lost.exit_code
-    return 0
+    content = _content(args, split, found, validation, exported)
+    screen = _screen(args.output, split, found, validation, exported)
+    return conclude(args, found, content, '\n'.join(screen), dict.fromkeys([*notes, *refused]))
 
 
 def _examine(paths: Sequence[Path], robot: RobotModel, options: IdentifyOptions) -> None:
@@ -160,22 +146,6 @@ def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Sp
     )
 
 
-def _exports(name: str) -> dict[str, Callable[[IdentifiedModel], str]]:
-    """Return what writes each file with its default options, by its place in the folder."""
-    writers: dict[str, Callable[[IdentifiedModel], str]] = {'urdf': export_urdf}
-    writers |= {kind: partial(_write, write) for kind, (_, write) in EXPORTERS.items()}
-    return {
-        f'export/{file_name(name)}.{SUFFIXES.get(kind, kind)}': write
-        for kind, write in writers.items()
-    }
-
-
-def _write(
-    write: Callable[[IdentifiedModel, ExportOptions], str], model: IdentifiedModel
-) -> str:
-    return write(model, ExportOptions())
-
-
 def _export(
     model: IdentifiedModel, exports: Mapping[str, Callable[[IdentifiedModel], str]],
     folder: ResultFolder,
@@ -192,7 +162,7 @@ def _export(
         f'{", ".join(files)} {"is" if len(files) == 1 else "are"} not written: {reason}'
         for reason, files in missing.items()
     ]
-    write_results(folder.path, made, folder.force)
+    folder.write(made)
     return [folder.path / place for place in made], refused
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, add_robot_options, robot_from_options
+from robot_identification.cli.options import add_robot_options, robot_from_options
 from robot_identification.cli.output import print_json, warn
 from robot_identification.errors import UsageError
 from robot_identification.model import (
@@ -19,6 +18,10 @@ from robot_identification.model import (
     to_latex, to_plain, to_text, unidentifiable_reasons, upper_bound,
 )
 
+EXAMPLE = (
+    'robot-identification base-parameters --robot ur5 --friction coulomb,viscous '
+    '--rotor-inertia --symbolic'
+)
 CLASS_WORDS = {
     'identifiable': 'identifiable alone',
     'combined': 'only in a combination',
@@ -26,13 +29,8 @@ CLASS_WORDS = {
 }
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'base-parameters',
-        'robot-identification base-parameters --robot ur5 --friction coulomb,viscous '
-        '--rotor-inertia --symbolic', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_robot_options(parser)
     parser.add_argument(
         '--friction', default='none', metavar='LAWS',
@@ -60,10 +58,9 @@ def add_parser(subparsers: Any) -> None:
         help="write coefficients as products of the arm's lengths",
     )
     parser.add_argument('--latex', action='store_true', help='print the expressions as LaTeX')
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Print rank, classes and expressions."""
     if args.as_published and (args.frames or args.preference):
         raise UsageError('--as-published sets --frames and --preference: leave those out')
@@ -94,7 +91,6 @@ def run(args: argparse.Namespace) -> int:
         _print_latex(reduction, rows, symbolic)
     else:
         _print_text(robot, reduction, rows, symbolic, reasons)
-    return 0
 
 
 def _content(

@@ -9,23 +9,22 @@ import argparse
 from pathlib import Path
 import sys
 import time
-from typing import Any
 
-from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import end_progress_line, print_results, progress_line, say
+from robot_identification.cli.options import options_given
+from robot_identification.cli.output import (
+    end_progress_line, print_results, progress_line, say, with_report,
+)
 from robot_identification.files import ResultFolder
-from robot_identification.options import add_arguments, from_values
+from robot_identification.options import add_arguments
 from robot_identification.studies.campaign import (
     campaign_content, campaign_text, CampaignOptions, load_campaign, run_campaign,
 )
 
+EXAMPLE = 'robot-identification campaign fleet.yaml -o fleet'
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'campaign', 'robot-identification campaign fleet.yaml -o fleet', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         'file', type=Path, metavar='FILE', help='campaign file (docs/formats/campaign.md)'
     )
@@ -34,20 +33,18 @@ def add_parser(subparsers: Any) -> None:
         help='folder of the campaign; in an existing one the command resumes',
     )
     add_arguments(parser, CampaignOptions)
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Do what is left of the campaign, and write the health report."""
-    options = from_values(CampaignOptions, lambda key: getattr(args, key))
+    options = options_given(args, CampaignOptions)
     folder = ResultFolder(args.output, command_line=args.command_line)
     try:
         outcome = run_campaign(load_campaign(args.file), folder, options, Progress().report)
     finally:
         end_progress_line()
     content = {'output': args.output, **campaign_content(outcome)}
-    print_results(args, outcome.notes, content, campaign_text(outcome))
-    return 0
+    print_results(args, content, with_report(args, campaign_text(outcome)), outcome.notes)
 
 
 class Progress:

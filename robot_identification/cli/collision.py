@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from robot_identification import load_model
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_model_argument, add_output_option,
+    add_mapping_option, add_model_argument, add_output_option,
 )
-from robot_identification.cli.output import print_json, show, warn
+from robot_identification.cli.output import print_results, warn
 from robot_identification.errors import UsageError
 from robot_identification.files import check_writable, dump_yaml, file_sha256, write_atomically
 from robot_identification.model import IdentifiedModel
@@ -24,14 +23,14 @@ from robot_identification.monitoring import (
 )
 from robot_identification.prediction import Measured, read_measured
 
+EXAMPLE = (
+    'robot-identification collision result/identified_model.yaml free_motion '
+    '--check another_motion -o collision.yaml'
+)
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'collision',
-        'robot-identification collision result/identified_model.yaml free_motion '
-        '--check another_motion -o collision.yaml', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_model_argument(parser)
     parser.add_argument(
         'bags', type=Path, nargs='+', metavar='BAG',
@@ -51,10 +50,9 @@ def add_parser(subparsers: Any) -> None:
     )
     add_mapping_option(parser)
     add_output_option(parser, '.yaml for the torque predictor')
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Calibrate, check and write."""
     if args.output.suffix != '.yaml':
         raise UsageError(f'{args.output} must end in .yaml')
@@ -73,23 +71,29 @@ def run(args: argparse.Namespace) -> int:
             warn(note)
     checks = {str(bag): _count_alarms(model, calibration, bag) for bag in args.check}
     write_atomically(args.output, dump_yaml(calibration.content()))
-    if args.json:
-        print_json({**calibration.content(), 'output': args.output, 'checks': checks})
-        return 0
-    minutes = calibration.duration / 60.0
-    show(
-        f'{minutes:.1f} minutes of free motion, {args.false_alarms_per_hour:g} false alarms an '
-        'hour allowed in motion like it'
+    print_results(
+        args, {**calibration.content(), 'output': args.output, 'checks': checks},
+        '\n'.join(_lines(args, calibration, checks)),
+    )
+
+
+def _lines(
+    args: argparse.Namespace, calibration: CollisionCalibration,
+    checks: dict[str, dict[str, float]],
+) -> Iterator[str]:
+    """Yield what is printed of a calibration."""
+    yield (
+        f'{calibration.duration / 60.0:.1f} minutes of free motion, '
+        f'{args.false_alarms_per_hour:g} false alarms an hour allowed in motion like it'
     )
     for name, step, rest in zip(
         calibration.joint_names, calibration.smallest_step, calibration.rest, strict=True
     ):
         near_rest = f', {rest:.3g} N m more near rest' if rest > 0.0 else ''
-        show(f'{name}: a step of {step:.3g} N m is detected within 50 ms{near_rest}')
+        yield f'{name}: a step of {step:.3g} N m is detected within 50 ms{near_rest}'
     for name, found in checks.items():
-        show(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
-    show(f'written to {args.output}; it is not a safety function')
-    return 0
+        yield f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes'
+    yield f'written to {args.output}; it is not a safety function'
 
 
 def _describe_useless(model: IdentifiedModel, calibration: CollisionCalibration) -> str:

@@ -1,15 +1,22 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands, and the registration of one with the command line."""
+"""
+The commands, and the parser of the command line.
+
+The module of a command has an `EXAMPLE`, adds its options to a parser by `add_options`, and makes
+them happen by `run`, which returns an exit code where that is not 0.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Container
+import importlib
 import re
 from typing import Any, NoReturn
 
+import robot_identification
 from robot_identification.errors import UsageError
 from robot_identification.removed import describe_unknown, REMOVED
 from robot_identification.texts import suggestion
@@ -40,9 +47,19 @@ COMMANDS = {
     'study with a guide',
     'completion': 'write a script that completes commands in a shell',
 }
+WITHOUT_JSON = ('urdf',)  # what it writes is all that there is to say
 # Of a usage that stands below an error; chosen: the error stays in view.
 MOST_USAGE_LINES = 3
 _INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '(.*?)' \(choose from (.*)\)")
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Shows the words that belong together, such as ROLL PITCH YAW, once."""
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        if isinstance(action.metavar, str) and ' ' in action.metavar:
+            return action.metavar
+        return super()._format_args(action, default_metavar)
 
 
 class CommandLineError(UsageError):
@@ -88,17 +105,37 @@ class Parser(argparse.ArgumentParser):
         self.error(f'unknown argument {word}{": " if near else ""}{near}')
 
 
-def add_command(
-    subparsers: Any, name: str, example: str, run: Callable[[argparse.Namespace], int],
-) -> argparse.ArgumentParser:
-    """Add a command of `COMMANDS` with an example; return its parser."""
-    summary = COMMANDS[name]
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + '.',
-        epilog=f'example:\n  {example}',
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def make_parser(complete: Container[str] = COMMANDS) -> Parser:
+    """Return the parser of the command line; the commands that are not `complete` lack options."""
+    parser = Parser(
+        prog='robot-identification',
+        description='Dynamic-parameter identification of serial robots: from an excitation motion '
+        'to a model that predicts joint torques.',
+        epilog='Exit codes: 0 finished, 2 usage, 3 not identifiable, 4 data or description '
+        'unusable, 5 unsafe, 130 interrupted. `robot-identification COMMAND --help` shows an '
+        'example for each command.',
     )
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        '-V', '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
+    )
+    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    for name, summary in COMMANDS.items():
+        command = subparsers.add_parser(
+            name, help=summary, description=summary[0].upper() + summary[1:] + '.',
+            formatter_class=HelpFormatter,
+        )
+        if name in complete:
+            _complete(command, name)
     return parser
+
+
+def _complete(parser: argparse.ArgumentParser, name: str) -> None:
+    """Give the parser of a command its options, from the module of its name."""
+    module = importlib.import_module(f'robot_identification.cli.{name.replace("-", "_")}')
+    parser.epilog = f'example:\n  {module.EXAMPLE}'
+    parser.set_defaults(run=module.run)
+    module.add_options(parser)
+    if name not in WITHOUT_JSON:
+        parser.add_argument(
+            '--json', action='store_true', help='print one machine-readable object on stdout'
+        )

@@ -6,27 +6,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, model_file, result_folder,
+    add_output_option, model_file, options_given, result_folder,
 )
-from robot_identification.cli.output import print_results, show
-from robot_identification.options import add_arguments, from_values
+from robot_identification.cli.output import print_results, with_report
+from robot_identification.options import add_arguments
 from robot_identification.studies.comparison import (
     comparison_file_content, comparison_text, ComparisonOptions, run_comparison,
 )
 
+EXAMPLE = (
+    'robot-identification compare cold/identified_model.yaml warm/identified_model.yaml\n'
+    '  robot-identification compare ur3/identified_model.yaml ur5/identified_model.yaml '
+    '--joints-of-size'
+)
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'compare',
-        'robot-identification compare cold/identified_model.yaml warm/identified_model.yaml\n'
-        '  robot-identification compare ur3/identified_model.yaml ur5/identified_model.yaml '
-        '--joints-of-size', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         'models', nargs='+', type=model_file, metavar='MODEL',
         help='identified_model.yaml; each is compared with the first',
@@ -36,16 +34,14 @@ def add_parser(subparsers: Any) -> None:
         parser, 'folder for comparison.json, report and results; by default nothing is written',
         required=False,
     )
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Compare, print, and write where asked to."""
-    options = from_values(ComparisonOptions, lambda key: getattr(args, key))
+    options = options_given(args, ComparisonOptions)
     folder = None if args.output is None else result_folder(args)
     result = run_comparison(args.models, options, folder)
-    if folder is None and not args.json:
-        show(comparison_text(result), end='')
-    else:
-        print_results(args, (), comparison_file_content(result), comparison_text(result))
-    return 0
+    text = comparison_text(result)
+    print_results(
+        args, comparison_file_content(result), text if folder is None else with_report(args, text)
+    )

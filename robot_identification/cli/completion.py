@@ -8,36 +8,30 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option, add_output_option, model_file
+from robot_identification.cli.command import make_parser
+from robot_identification.cli.options import add_output_option, model_file
 from robot_identification.cli.output import print_json
 from robot_identification.errors import needing
 from robot_identification.files import check_writable, write_atomically
 from robot_identification.model import FRICTION_LAWS, known_robots, share_directory
 
+EXAMPLE = (
+    'robot-identification completion bash '
+    '-o ~/.local/share/bash-completion/completions/robot-identification'
+)
 SHELLS = ('bash', 'zsh', 'tcsh')
 _PREFIX = '_robot_identification'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'completion',
-        'robot-identification completion bash '
-        '-o ~/.local/share/bash-completion/completions/robot-identification', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument('shell', choices=SHELLS, help='shell that reads the script')
     add_output_option(parser, 'script to write (default: print it)', required=False)
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Write or print the script."""
-    # The module of all parsers imports this one.
-    from robot_identification.cli.main import make_parser
-
     script = completion_script(make_parser(), args.shell)
     if args.output is not None:
         check_writable(args.output, args.force)
@@ -47,7 +41,6 @@ def run(args: argparse.Namespace) -> int:
         print_json({'shell': args.shell, **where})
     else:
         print(script if args.output is None else f'written to {args.output}')
-    return 0
 
 
 def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:

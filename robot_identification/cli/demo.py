@@ -14,10 +14,8 @@ import time
 from typing import Any
 
 from robot_identification import load_model, load_robot, validate
-from robot_identification.cli.command import add_command
 from robot_identification.cli.demo_truth import compare_with_truth, GroundTruthComparison
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json, say
+from robot_identification.cli.output import print_results, say
 from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
 )
@@ -30,6 +28,7 @@ from robot_identification.report import validation_text
 from robot_identification.simulation import draw_truth, GroundTruth
 from robot_identification.validation import validation_json
 
+EXAMPLE = 'robot-identification demo --robot ur5'
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
 RESULT = 'result'  # folder of the identifier
 FIRST_TRY = 'first_try'  # folder of what a failed try left
@@ -41,11 +40,8 @@ REAL_TIME_FACTOR = 2.0
 APPROACH_SPEED = 1.0
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'demo', 'robot-identification demo --robot ur5', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument('--robot', default='ur5', metavar='R', help='default: %(default)s')
     parser.add_argument(
         '-o', '--output', type=Path, metavar='DIR',
@@ -55,10 +51,9 @@ def add_parser(subparsers: Any) -> None:
         '--real-time-factor', type=float, default=REAL_TIME_FACTOR, metavar='F',
         help='ratio of simulated to real time (default: %(default)s)',
     )
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Run the demo."""
     check_ros()
     if not 0.1 <= args.real_time_factor <= 20.0:
@@ -71,12 +66,10 @@ def run(args: argparse.Namespace) -> int:
     _run_twice(args.robot, folder, args.real_time_factor)
     content = _conclude(truth, folder)
     content['seconds'] = round(time.monotonic() - started, 1)
-    if args.json:
-        print_json(content)
-    else:
-        print(f'report of the identification: {folder / RESULT / "report.html"}')
-        print(f'report of the validation: {folder / "report.html"}')
-    return 0
+    print_results(args, content, (
+        f'report of the identification: {folder / RESULT / "report.html"}\n'
+        f'report of the validation: {folder / "report.html"}'
+    ))
 
 
 def _fresh_folder(wanted: Path | None) -> Path:

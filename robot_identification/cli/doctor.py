@@ -11,18 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from robot_identification import load_experiment, load_model, load_robot, read_recording
 from robot_identification.arrays import FloatArray
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_description_options, add_force_option, add_json_option, add_mapping_option,
-    add_save_mapping_option, parse_xacro_arguments,
+    add_description_options, add_force_option, add_mapping_option, add_save_mapping_option,
+    parse_xacro_arguments, save_mapping,
 )
-from robot_identification.cli.output import print_json, show
-from robot_identification.cli.tables import save_mapping
+from robot_identification.cli.output import print_results
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError,
     NotIdentifiableError, UsageError,
@@ -48,9 +45,10 @@ from robot_identification.recording import (
     describe_table, DRIVER, driver_remarks, find_joint_names, is_table, NOT_KNOWN,
     read_driver_record, Recording, understand_table,
 )
-from robot_identification.texts import shown_line
+from robot_identification.texts import printable
 from robot_identification.validation import is_low_rate
 
+EXAMPLE = 'robot-identification doctor bag robot.urdf experiment.yaml'
 UNUSABLE = 4  # exit code for data or descriptions that cannot be used
 FEW_DEGREES = 0.05  # [rad]; chosen: about 3 degrees
 NOTABLE_JITTER = 0.15  # of the period; chosen: schedulers of desktops stay below it
@@ -90,11 +88,8 @@ class Finding:
         return 'usable'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'doctor', 'robot-identification doctor bag robot.urdf experiment.yaml', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument('paths', nargs='*', type=Path, metavar='PATH')
     parser.add_argument('--topic', metavar='TOPIC', help='topic of the joint states in the bags')
     add_mapping_option(parser)
@@ -107,7 +102,6 @@ def add_parser(subparsers: Any) -> None:
     add_description_options(group)
     add_save_mapping_option(parser)
     add_force_option(parser, 'overwrite an existing mapping')
-    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -131,15 +125,12 @@ def run(args: argparse.Namespace) -> int:
             for path in [path for path in paths if is_table(path)][:1]
         ]
         save_mapping(args.save_mapping, tables, args.force)
-    if args.json:
-        print_json({'findings': [
-            {'path': finding.path, 'kind': finding.kind, **vars(finding)} for finding in findings
-        ]})
-    else:
-        for finding in findings:
-            for line in _lines(finding):
-                # Each is one line, with any characters in its names.
-                show(shown_line(line))
+    # Each line is one, with any characters in its names.
+    lines = [printable(line) for finding in findings for line in _lines(finding)]
+    content = {'findings': [
+        {'path': finding.path, 'kind': finding.kind, **vars(finding)} for finding in findings
+    ]}
+    print_results(args, content, '\n'.join(lines))
     return UNUSABLE if any(finding.error for finding in findings) else 0
 
 

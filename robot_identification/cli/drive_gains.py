@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, result_folder, robot_from_options,
+    add_output_option, add_robot_options, options_given, result_folder, robot_from_options,
 )
-from robot_identification.cli.output import print_results
-from robot_identification.options import add_arguments, from_values
+from robot_identification.cli.output import print_results, with_report
+from robot_identification.options import add_arguments
 from robot_identification.studies.drive_gains import (
     drive_gains_content, drive_gains_text, DriveGainsOptions, run_drive_gains,
 )
 
+EXAMPLE = 'robot-identification drive-gains poses_bag --robot ur5 -o gains'
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'drive-gains',
-        'robot-identification drive-gains poses_bag --robot ur5 -o gains', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='BAG',
         help='recordings with static poses, bags or tables; with --payload those without it',
@@ -33,14 +29,13 @@ def add_parser(subparsers: Any) -> None:
     add_robot_options(parser)
     add_arguments(parser, DriveGainsOptions)
     add_output_option(parser, 'folder for drive_gains.json, results.txt and the report')
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Find the gains and write the results."""
-    options = from_values(DriveGainsOptions, lambda key: getattr(args, key))
+    options = options_given(args, DriveGainsOptions)
     result = run_drive_gains(robot_from_options(args), args.bags, options, result_folder(args))
     print_results(
-        args, result.found.notes, drive_gains_content(result), drive_gains_text(result)
+        args, drive_gains_content(result), with_report(args, drive_gains_text(result)),
+        result.found.notes,
     )
-    return 0

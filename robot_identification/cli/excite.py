@@ -9,32 +9,40 @@ import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 import re
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from robot_identification import design_excitation, load_experiment
-from robot_identification.cli.command import add_command
-from robot_identification.cli.excite_after import (
-    add_after_option, describe_weakness, knowledge_from_option, robot_from_after, weakness_content,
-)
+import numpy as np
+from robot_identification import design_excitation, load_experiment, load_model
 from robot_identification.cli.excite_text import (
-    describe_certificate, describe_evaluation, describe_motion, describe_search, evaluation_json,
+    describe_certificate, describe_evaluation, describe_motion, describe_search,
+    describe_tracking, describe_weakness, evaluation_json, tracking_json, weakness_content,
 )
-from robot_identification.cli.options import add_force_option, add_json_option, add_robot_options
+from robot_identification.cli.options import (
+    add_force_option, add_robot_options, model_file, options_given, robot_from_options,
+)
 from robot_identification.cli.output import (
-    end_progress_line, print_json, progress_line, say, show, warn,
+    end_progress_line, print_json, print_results, progress_line, say, warn,
 )
-from robot_identification.errors import IdentificationError, UsageError
+from robot_identification.errors import (
+    DataError, DescriptionError, IdentificationError, UsageError,
+)
 from robot_identification.excitation import (
-    certify, DesignArguments, dump_trajectory, evaluate_motion, Evaluation,
-    Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion,
-    Knowledge, load_trajectory, make_generic_experiment, Progress, Trajectory, trajectory_csv,
-    weak_parameters, Weakness,
+    certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
+    Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion, Knowledge,
+    knowledge_of_model, load_trajectory, make_generic_experiment, next_experiment, Trajectory,
+    trajectory_csv, weak_parameters, Weakness,
 )
 from robot_identification.files import check_writable, read_text, write_files
-from robot_identification.model import describe_placeholders, RobotModel
-from robot_identification.options import add_arguments, from_values
+from robot_identification.model import (
+    describe_placeholders, gravity_of_mounting, KinematicFilter, Motion, RobotModel,
+)
+from robot_identification.options import add_arguments
 from robot_identification.parallel import available_processors
 
+if TYPE_CHECKING:
+    from robot_identification.processing import Dataset
+
+EXAMPLE = 'robot-identification excite --urdf arm.urdf --time-limit 60 -o trajectory.yaml'
 # Of the samples in a CSV file of an arm whose YAML states no rate [Hz]; dense for a few hertz.
 DEFAULT_RATE = 125.0
 BAG_SUFFIXES = ('.mcap', '.db3')
@@ -42,15 +50,16 @@ BAG_SUFFIXES = ('.mcap', '.db3')
 MOTION_SUFFIXES = ('.csv', '.json')
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'excite',
-        'robot-identification excite --urdf arm.urdf --time-limit 60 -o trajectory.yaml', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_robot_options(parser)
     add_arguments(parser, DesignArguments, ('experiment',))
-    add_after_option(parser)
+    parser.add_argument(
+        '--after', type=model_file, metavar='MODEL',
+        help='identified model: design the motion that most reduces its uncertainty, and list '
+        'the weak parameters and the recording time required; with --evaluate, list those '
+        'of an existing motion; without --robot and --urdf the arm is that of the model',
+    )
     _add_search_options(parser)
     _add_evaluation_options(parser)
     group = parser.add_argument_group('what is written')
@@ -72,7 +81,6 @@ def add_parser(subparsers: Any) -> None:
         help="sampling rate of the CSV file; by default the robot's own",
     )
     add_force_option(group)
-    add_json_option(parser)
 
 
 def _add_search_options(parser: argparse.ArgumentParser) -> None:
@@ -125,9 +133,9 @@ class _Judged:
     refused: str = ''
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int | None:
     """Design or judge a motion."""
-    design = from_values(DesignArguments, lambda key: getattr(args, key))
+    design = options_given(args, DesignArguments)
     _check_options(args)
     robot = robot_from_after(args)
     experiment = _experiment(design.experiment, robot, judged=args.evaluate is not None)
@@ -140,11 +148,9 @@ def run(args: argparse.Namespace) -> int:
     if args.evaluate is None:
         trajectory = _design(design, robot, experiment, known)
     elif _is_bag(args.evaluate):
-        # Only recordings need what reads and smooths them.
-        from robot_identification.cli.excite_recording import judge_recording
-
         planned = None if args.planned is None else _read_motion(args.planned, robot)
-        return judge_recording(args, robot, experiment, planned)
+        _judge_recording(args, robot, experiment, planned)
+        return None
     else:
         found = _read_motion(args.evaluate, robot)
         try:
@@ -162,7 +168,44 @@ def run(args: argparse.Namespace) -> int:
     write_files(_contents(args, judged), args.force)
     weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
     _show_result(args, judged, weakness)
-    return 0
+    return None
+
+
+def robot_from_after(args: argparse.Namespace) -> RobotModel:
+    """
+    Return the arm that the options name, else the one in the model of --after.
+
+    Options of an arm that is not named raise a `UsageError`.
+    """
+    if args.after is None or args.robot is not None or args.urdf is not None:
+        return robot_from_options(args)
+    if args.joints or args.drive_gains or args.xacro_arguments:
+        raise UsageError(
+            '--joints, --drive-gains and --xacro-arguments are for an arm of --robot or --urdf; '
+            'that of --after has its own'
+        )
+    robot = load_model(args.after).robot
+    robot = robot.with_gravity(robot.mounting_gravity)
+    if args.mounting is not None:
+        return robot.with_gravity(gravity_of_mounting(*args.mounting))
+    return robot if args.gravity is None else robot.with_gravity(args.gravity)
+
+
+def knowledge_from_option(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment
+) -> tuple[Experiment, Knowledge | None]:
+    """Return the experiment of the next motion and what --after knows; None without it."""
+    if args.after is None:
+        return experiment, None
+    experiment, changes = next_experiment(experiment)
+    model = load_model(args.after)
+    try:
+        known = knowledge_of_model(model, robot, experiment)
+    except (UsageError, DescriptionError) as error:
+        raise type(error)(f'{args.after}: {error}') from error
+    for note in changes:
+        warn(note)
+    return experiment, replace(known, notes=(*changes, *known.notes))
 
 
 def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
@@ -227,15 +270,11 @@ def _design(
     processes = design.processes or (1 if design.is_short else available_processors())
     try:
         return design_excitation(
-            robot, experiment, seed=design.seed, budget=design.budget, report=_show_progress,
-            processes=processes, knowledge=known,
+            robot, experiment, seed=design.seed, budget=design.budget, processes=processes,
+            report=lambda progress: progress_line(describe_search(progress)), knowledge=known,
         )
     finally:
         end_progress_line()
-
-
-def _show_progress(progress: Progress) -> None:
-    progress_line(describe_search(progress))
 
 
 def _is_bag(path: Path) -> bool:
@@ -297,19 +336,17 @@ def _show_result(
     args: argparse.Namespace, judged: _Judged, weakness: Weakness | None
 ) -> None:
     trajectory, evaluation = judged.trajectory, judged.evaluation
-    if args.json:
-        print_json({
-            'sha256': trajectory.sha256, 'certificate': trajectory.certificate,
-            'evaluation': evaluation_json(evaluation),
-            **({} if weakness is None else {'after': weakness_content(weakness)}),
-        })
-        return
     before = trajectory.certificate.get('search', {}).get('criteria_before')
-    show(describe_motion(trajectory, args.output))
-    show(describe_evaluation(evaluation, {'random start': before} if before else None))
-    if weakness is not None:
-        show(describe_weakness(weakness))
-    show(describe_certificate(trajectory))
+    print_results(args, {
+        'sha256': trajectory.sha256, 'certificate': trajectory.certificate,
+        'evaluation': evaluation_json(evaluation),
+        **({} if weakness is None else {'after': weakness_content(weakness)}),
+    }, '\n'.join([
+        describe_motion(trajectory, args.output),
+        describe_evaluation(evaluation, {'random start': before} if before else None),
+        *([] if weakness is None else [describe_weakness(weakness)]),
+        describe_certificate(trajectory),
+    ]))
 
 
 def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
@@ -324,3 +361,56 @@ def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
         # With an error nothing stands on stdout that could be taken for a result.
         say(describe_motion(judged.trajectory, None) + ', not certified')
         say(describe_evaluation(judged.evaluation))
+
+
+def _judge_recording(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, motion: Trajectory | None
+) -> None:
+    """Judge a motion as it was recorded, and how it followed the planned `motion`."""
+    # Only recordings need what reads and smooths them.
+    from robot_identification.processing import track
+
+    dataset, notes = _load(args, robot)
+    rows, made = dataset.fitted, dataset.motion
+    moved = Motion(made.q[rows], made.dq[rows], made.ddq[rows])
+    recorded = evaluate_recording(robot, experiment, moved, dataset.rate, args.torque_noise)
+    planned, tracking = None, None
+    if motion is not None:
+        planned = evaluate_motion(robot, experiment, motion, args.torque_noise)
+        tracking = track(motion, dataset)
+    content: dict[str, Any] = {
+        'bag': args.evaluate, 'samples': len(moved), 'rate': dataset.rate,
+        'evaluation': evaluation_json(recorded),
+    }
+    lines = [
+        f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz',
+        describe_evaluation(recorded, None if planned is None else {'planned': planned.dense}),
+    ]
+    if planned is not None:
+        content |= {
+            'planned': evaluation_json(planned),
+            'tracking': tracking_json(robot.joint_names, tracking),
+        }
+        lines.append(describe_tracking(robot, tracking))
+    print_results(args, content, '\n'.join(lines), notes)
+
+
+def _load(args: argparse.Namespace, robot: RobotModel) -> tuple[Dataset, tuple[str, ...]]:
+    """Return the executed motion of a bag, smoothed as `identify` does by default."""
+    from robot_identification import read_recording
+    from robot_identification.processing import check_robot_name, process
+    from robot_identification.recording import parse_joint_names
+
+    recording = read_recording(
+        args.evaluate, robot.joint_names, topic=args.topic,
+        names=parse_joint_names(args.joint_names), encoders=robot.encoders,
+    )
+    note = check_robot_name(recording, robot.name)
+    # A motion is judged by itself: mock hardware publishes no effort, or zero.
+    dataset = process(
+        recording, KinematicFilter(), 'Nm', start=args.start, stop=args.stop,
+        with_effort=bool(np.any(np.nan_to_num(recording.effort))),
+    )
+    if not dataset.fitted.any():
+        raise DataError(f'{args.evaluate}: no joint moves: record a motion, or widen the window')
+    return dataset, tuple(text for text in (note, *dataset.notes) if text)

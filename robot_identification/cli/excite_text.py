@@ -1,22 +1,32 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Evaluation of motions by `excite`, as text and as JSON."""
+"""Motions as `excite` shows them, as text and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import math
 from pathlib import Path
 import textwrap
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from robot_identification.excitation import (
     CRITERIA, criteria_columns, describe_certificate_gaps, describe_waived_collision, Evaluation,
-    evaluation_content, Progress, rounded, Trajectory, UNITS_NOTE,
+    evaluation_content, Progress, rounded, Trajectory, UNITS_NOTE, WEAK_SHARE, Weakness,
 )
+from robot_identification.model import RobotModel
+from robot_identification.report import text_table
+
+if TYPE_CHECKING:
+    from robot_identification.processing import Tracking
 
 WIDTH = 99  # of the lines [characters]
+# Parameters in the table of weak ones at least, and those that are weak at most.
+SHOWN_PARAMETERS, MOST_PARAMETERS = 5, 20
+# Longer motions are no plan.
+LONGEST_MINUTES = 24.0 * 60.0
 Columns = Mapping[str, Mapping[str, float | None]]
 
 
@@ -91,17 +101,10 @@ def describe_evaluation(evaluation: Evaluation, more: Columns | None = None) -> 
 
 
 def _table(columns: Columns) -> list[str]:
-    name_width = max(map(len, CRITERIA))
-    widths = [max(len(title), 9) for title in columns]
-    head = '  '.join(title.rjust(width) for title, width in zip(columns, widths, strict=True))
-    lines = [f'  {"":{name_width}}  {head}']
-    for name in CRITERIA:
-        cells = '  '.join(
-            _cell(values.get(name)).rjust(width)
-            for values, width in zip(columns.values(), widths, strict=True)
-        )
-        lines.append(f'  {name:{name_width}}  {cells}')
-    return lines
+    rows = [
+        (name, *(_cell(values.get(name)) for values in columns.values())) for name in CRITERIA
+    ]
+    return [f'  {line}' for line in text_table(('', *columns), rows)]
 
 
 def _cell(value: float | None) -> str:
@@ -110,7 +113,8 @@ def _cell(value: float | None) -> str:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent='  ', subsequent_indent='    ', break_on_hyphens=False
+        text, WIDTH, initial_indent='  ', subsequent_indent='    ', break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -154,4 +158,110 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
             }
             for one in evaluation.weak
         ],
+    }
+
+
+def describe_weakness(weakness: Weakness) -> str:
+    """Return what is weak after a motion, and the recording time required, in words."""
+    order, weak = weakness.order, int(weakness.weak.sum())
+    shown = order[: min(max(weak, SHOWN_PARAMETERS), MOST_PARAMETERS)]
+    rows = []
+    for i in shown:
+        # A value that nothing is known about is not the zero that stands for it.
+        value = weakness.theta[i] if math.isfinite(weakness.before[i]) else math.nan
+        numbers = (value, weakness.before[i], weakness.after[i], weakness.allowed[i])
+        rows.append((
+            weakness.names[i], weakness.units[i], *map(_number, numbers),
+            _minutes(weakness.minutes[i]),
+        ))
+    header = ('parameter', 'unit', 'value', 'before', 'after', 'allowed', 'in all')
+    lines = [
+        f'standard errors before this motion and after its {weakness.duration:g} s',
+        *(f'  {line}' for line in text_table(header, rows)),
+    ]
+    if weak > len(shown):
+        lines.append(f'  and {weak - len(shown)} more that are weak')
+    remarks = [
+        _verdict(weakness),
+        *(f'note: {note}' for note in weakness.notes),
+        f'allowed are {WEAK_SHARE:.0%} of the value, or of the value whose torque is as large as '
+        'the noise; errors assume white noise, but measured noise is correlated in time: they are '
+        'too small, all by about the same factor, and times by its square',
+    ]
+    return '\n'.join([*lines, *(line for remark in remarks for line in _wrapped(remark))])
+
+
+def weakness_content(weakness: Weakness) -> dict[str, Any]:
+    """Return what is weak after a motion for --json; what is infinite becomes null."""
+    return {
+        'parameters': [
+            {
+                'name': weakness.names[i],
+                'unit': weakness.units[i],
+                'value': weakness.theta[i],
+                'standard_error_before': weakness.before[i],
+                'standard_error_after': weakness.after[i],
+                'allowed': weakness.allowed[i],
+                'weak': bool(weakness.weak[i]),
+                'minutes': weakness.minutes[i],
+            }
+            for i in weakness.order
+        ],
+        'notes': list(weakness.notes),
+    }
+
+
+def _verdict(weakness: Weakness) -> str:
+    weak = [i for i in weakness.order if weakness.weak[i]]
+    if not weak:
+        return f'none of {len(weakness.names)} parameters is weak after it'
+    never = [i for i in weak if not weakness.minutes[i] <= LONGEST_MINUTES]
+    text = f'{len(weak)} of {len(weakness.names)} parameters are weak after it: '
+    text += ', '.join(weakness.names[i] for i in weak)
+    minutes = [weakness.minutes[i] for i in weak if i not in never]
+    if minutes:
+        kept = 'all' if not never else 'the others'
+        text += f'; {max(minutes):.1f} minutes of it suffice for {kept}'
+    if never:
+        text += f'; no time of it suffices for {", ".join(weakness.names[i] for i in never)}'
+    return text
+
+
+def _number(value: float) -> str:
+    return f'{value:.3g}' if math.isfinite(value) else 'unknown'
+
+
+def _minutes(value: float) -> str:
+    if value <= 0.0:
+        return '-'
+    if not math.isfinite(value):
+        return 'never'
+    if value > LONGEST_MINUTES:
+        return 'over a day'
+    return f'{value:.1f} min' if value >= 1.0 else f'{60.0 * value:.0f} s'
+
+
+def describe_tracking(robot: RobotModel, tracking: Tracking | None) -> str:
+    """Return how a recording followed what was planned, in words."""
+    if tracking is None:
+        return '  tracking error: not known, the recording does not hold the planned motion'
+    lines = [f'  tracking error, the motion began {tracking.start:.3f} s after the first sample:']
+    lines += [
+        f'    {joint}: rms {rms:.3g} {unit}, at most {worst:.3g} {unit}'
+        for joint, unit, rms, worst in zip(
+            robot.joint_names, robot.position_units, tracking.rms, tracking.worst, strict=True
+        )
+    ]
+    return '\n'.join(lines)
+
+
+def tracking_json(
+    joint_names: Sequence[str], tracking: Tracking | None
+) -> dict[str, Any] | None:
+    """Return a tracking error as JSON has it."""
+    if tracking is None:
+        return None
+    return {
+        'start': tracking.start, 'joints': list(joint_names), 'rms': tracking.rms,
+        'worst': tracking.worst,
     }

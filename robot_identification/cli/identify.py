@@ -6,33 +6,30 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from robot_identification import identify
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, add_save_mapping_option,
-    RECORDING, robot_from_options,
+    add_output_option, add_robot_options, add_save_mapping_option, options_given, RECORDING,
+    result_folder, robot_from_options, save_mapping, show_tables, understand_tables,
 )
-from robot_identification.cli.output import print_json, say, show, warn
-from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
+from robot_identification.cli.output import print_results, say
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import Identification, IdentifyOptions
-from robot_identification.files import check_writable
-from robot_identification.options import add_arguments, from_values
+from robot_identification.options import add_arguments
 from robot_identification.parallel import LOCAL, open_executor
 from robot_identification.report import (
     RESULT_FILES, save_identification, summary_text,
 )
 from robot_identification.validation import errors_content, verdict_content
 
+EXAMPLE = 'robot-identification identify bag --robot ur5 -o result'
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'identify', 'robot-identification identify bag --robot ur5 -o result', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     add_robot_options(parser)
     add_arguments(parser, IdentifyOptions)
@@ -48,14 +45,12 @@ def add_parser(subparsers: Any) -> None:
     )
     add_save_mapping_option(parser)
     add_output_option(parser, 'folder for model, report and results')
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int | None:
     """Identify and write the results."""
-    for name in RESULT_FILES:
-        check_writable(args.output / name, args.force)
-    options = from_values(IdentifyOptions, lambda key: getattr(args, key))
+    result_folder(args).check(RESULT_FILES)
+    options = options_given(args, IdentifyOptions)
     robot = robot_from_options(args)
     tables = understand_tables(
         args.bags, robot.joint_names, options.joint_names, options.table_mapping
@@ -66,37 +61,40 @@ def run(args: argparse.Namespace) -> int:
     with open_executor(args.scheduler, args.processes) as executor:
         found = identify(robot, args.bags, options, executor)
     save_identification(found, args.output, args.command_line, force=args.force)
-    for note in found.notes:
-        warn(note)
-    refused = not_identifiable(found, args.output)
-    if args.json:
-        print_json(_content(args, found, refused))
-    else:
-        show(summary_text(found))
-        show(f'report: {args.output / "report.html"}, all figures: {args.output / "results.txt"}')
-    if refused is not None:
-        # Not raised: with --json stdout has its one object already.
-        say(f'error: {refused}')
-        return refused.exit_code
-    return 0
+    text = (
+        f'{summary_text(found)}\nreport: {args.output / "report.html"}, all figures: '
+        f'{args.output / "results.txt"}'
+    )
+    return conclude(args, found, _content(args, found), text, found.notes)
 
 
-def not_identifiable(found: Identification, output: Path) -> NotIdentifiableError | None:
-    """Return the error of an identification whose data do not determine every parameter."""
+def conclude(
+    args: argparse.Namespace, found: Identification, content: dict[str, Any], text: str,
+    notes: Iterable[str],
+) -> int | None:
+    """
+    Print the results of an identification.
+
+    Returns the exit code, and reports the error, where data do not determine every parameter: a
+    raised one would print a second object on stdout with --json.
+    """
     if not found.unidentifiable:
+        print_results(args, content, text, notes)
         return None
     resting = ', '.join(found.stationary_joints)
-    return NotIdentifiableError(
+    refused = NotIdentifiableError(
         f'the data do not determine {", ".join(found.unidentifiable)}'
         + (f' ({resting} hardly moved)' if resting else '')
-        + f'; a reduced model was written to {output}: record a motion in which every joint moves '
-        'fast and slowly, both ways'
+        + f'; a reduced model was written to {args.output}: record a motion in which every joint '
+        'moves fast and slowly, both ways'
     )
+    content |= {'error': str(refused), 'exit_code': refused.exit_code}
+    print_results(args, content, text, notes)
+    say(f'error: {refused}')
+    return refused.exit_code
 
 
-def _content(
-    args: argparse.Namespace, found: Identification, refused: NotIdentifiableError | None
-) -> dict[str, Any]:
+def _content(args: argparse.Namespace, found: Identification) -> dict[str, Any]:
     """Return what --json prints."""
     return {
         'output': args.output,
@@ -107,5 +105,4 @@ def _content(
         'base_parameters': found.model.reduction.rank,
         'lost': found.unidentifiable,
         'cross_validation': [errors_content(errors) for errors in found.cross_validation],
-        **({} if refused is None else {'error': str(refused), 'exit_code': refused.exit_code}),
     }

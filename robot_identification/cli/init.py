@@ -13,14 +13,13 @@ import sys
 from typing import Any
 
 from robot_identification import load_robot
-from robot_identification.cli.command import add_command
-from robot_identification.cli.init_guide import guide_text, Study, study_content
+from robot_identification.cli.init_guide import GUIDE, guide_text, Study, study_content
 from robot_identification.cli.init_questions import CELL, DESCRIBED, Question, QUESTIONS
 from robot_identification.cli.options import (
-    add_description_options, add_force_option, add_json_option, described_robot,
+    add_description_options, add_force_option, described_robot,
     description_words, parse_xacro_arguments,
 )
-from robot_identification.cli.output import print_json, say, warn
+from robot_identification.cli.output import print_results, say, warn
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import (
     adapt_laboratory, find_open_choices, Laboratory, plan_study,
@@ -31,26 +30,13 @@ from robot_identification.model import (
     RobotModel, Tool, tool_frame,
 )
 
+EXAMPLE = 'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study'
 DEFAULT_FOLDER = Path('study')
-ARM_YAML, ARM_URDF, GUIDE = 'arm.yaml', 'arm.urdf', 'guide.md'
+ARM_YAML, ARM_URDF = 'arm.yaml', 'arm.urdf'
 
 
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Shows the words that belong together, such as ROLL PITCH YAW, once."""
-
-    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        if isinstance(action.metavar, str) and ' ' in action.metavar:
-            return action.metavar
-        return super()._format_args(action, default_metavar)
-
-
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'init',
-        'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study', run,
-    )
-    parser.formatter_class = _HelpFormatter
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_description_options(parser)
     for question in QUESTIONS:
         parser.add_argument(
@@ -69,10 +55,9 @@ def add_parser(subparsers: Any) -> None:
         help='folder of the files (default: %(default)s)',
     )
     add_force_option(parser)
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Ask, plan and write."""
     check_writable(args.output / GUIDE, args.force)
     texts = {
@@ -86,14 +71,11 @@ def run(args: argparse.Namespace) -> int:
     files[GUIDE] = guide_text(study)
     write_results(args.output, files, args.force)
     content = study_content(study)
-    if args.json:
-        print_json(content)
-        return 0
-    for step in content['steps']:
-        print(f'{step["minutes"]:6.1f} min  {step["file"]}')
-    print(f'{content["minutes"]:6.1f} min  in all, each once at full speed')
-    print(f'what to do, in order: {args.output / GUIDE}')
-    return 0
+    print_results(args, content, '\n'.join([
+        *(f'{step["minutes"]:6.1f} min  {step["file"]}' for step in content['steps']),
+        f'{content["minutes"]:6.1f} min  in all, each once at full speed',
+        f'what to do, in order: {args.output / GUIDE}',
+    ]))
 
 
 class _Interview:

@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Container, Sequence
-import importlib
+from collections.abc import Sequence
 import io
 import os
 from pathlib import Path
 import shlex
 import sys
 
-import robot_identification
-from robot_identification.cli.command import CommandLineError, COMMANDS, Parser
+from robot_identification.cli.command import CommandLineError, make_parser
 from robot_identification.cli.output import print_json
 from robot_identification.cli.signals import ended_as_by_interrupt
 from robot_identification.errors import IdentificationError, UsageError
@@ -23,30 +21,6 @@ from robot_identification.errors import IdentificationError, UsageError
 # A description that stands where no option names it is known by these.
 URDF_SUFFIXES, YAML_SUFFIXES = ('.urdf', '.xacro'), ('.yaml', '.yml')
 INTERRUPTED = 130  # exit code: 128 + SIGINT, as shells do
-
-
-def make_parser(complete: Container[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Return the parser of the command line; the commands that are not `complete` lack options."""
-    parser = Parser(
-        prog='robot-identification',
-        description='Dynamic-parameter identification of serial robots: from an excitation motion '
-        'to a model that predicts joint torques.',
-        epilog='Exit codes: 0 finished, 2 usage, 3 not identifiable, 4 data or description '
-        'unusable, 5 unsafe, 130 interrupted. `robot-identification COMMAND --help` shows an '
-        'example for each command.',
-    )
-    parser.add_argument(
-        '-V', '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
-    )
-    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    for name, summary in COMMANDS.items():
-        if name in complete:
-            importlib.import_module(
-                f'robot_identification.cli.{name.replace("-", "_")}'
-            ).add_parser(subparsers)
-        else:
-            subparsers.add_parser(name, help=summary)
-    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = parse_arguments(given)
         # Worker processes are ended on the way out; nothing else would end them.
         with ended_as_by_interrupt():
-            return int(args.run(args))
+            return int(args.run(args) or 0)
     except IdentificationError as error:
         return _report(error, args)
     except BrokenPipeError:

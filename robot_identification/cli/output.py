@@ -19,9 +19,9 @@ def print_json(content: Any) -> None:
     print(json_text(content), end='')
 
 
-def show(text: str, end: str = '\n') -> None:
+def show(text: str) -> None:
     """Print a result; names in it cannot steer the terminal, nor fill it."""
-    print(shown(text), end=end)
+    print(shown(text))
 
 
 def say(text: str) -> None:
@@ -34,15 +34,21 @@ def warn(text: str) -> None:
     say(f'warning: {text}')
 
 
-def print_results(args: argparse.Namespace, notes: Iterable[str], content: Any, text: str) -> None:
-    """Print the notes on stderr, and results as text or, with --json, as one object."""
+def print_results(
+    args: argparse.Namespace, content: Any, text: str, notes: Iterable[str] = ()
+) -> None:
+    """Print the notes on stderr, and a result as text or, with --json, as one object."""
     for note in notes:
         warn(note)
     if args.json:
         print_json(content)
     else:
-        show(text, end='')
-        show(f'report: {args.output / "report.html"}')
+        show(text.removesuffix('\n'))
+
+
+def with_report(args: argparse.Namespace, text: str) -> str:
+    """Return the text of a result with a line that names the report in --output."""
+    return f'{text}report: {args.output / "report.html"}'
 
 
 def progress_line(text: str) -> None:

@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_model_argument, add_output_option, result_folder,
+    add_model_argument, add_output_option, options_given, result_folder,
 )
-from robot_identification.cli.output import print_results
-from robot_identification.options import add_arguments, from_values
+from robot_identification.cli.output import print_results, with_report
+from robot_identification.options import add_arguments
 from robot_identification.studies.payload import (
     payload_content, payload_text, PayloadOptions, run_payload,
 )
 
+EXAMPLE = 'robot-identification payload result/identified_model.yaml loaded_bag -o payload'
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'payload',
-        'robot-identification payload result/identified_model.yaml loaded_bag -o payload', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_model_argument(parser, 'identified_model.yaml of the bare arm')
     parser.add_argument(
         'bags', nargs='+', type=Path, metavar='BAG',
@@ -35,14 +31,13 @@ def add_parser(subparsers: Any) -> None:
     add_output_option(
         parser, 'folder for payload.json, the report and a model of the arm with the payload'
     )
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Find the payload and write the results."""
-    options = from_values(PayloadOptions, lambda key: getattr(args, key))
+    options = options_given(args, PayloadOptions)
     result = run_payload(args.model, args.bags, options, result_folder(args))
     print_results(
-        args, (*result.notes, *result.found.notes), payload_content(result), payload_text(result)
+        args, payload_content(result), with_report(args, payload_text(result)),
+        (*result.notes, *result.found.notes),
     )
-    return 0

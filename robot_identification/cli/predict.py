@@ -13,17 +13,16 @@ from typing import Any
 import numpy as np
 from robot_identification import load_model, predict
 from robot_identification.arrays import FloatArray
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_model_argument, add_output_option, RECORDING,
+    add_mapping_option, add_model_argument, add_output_option, options_given, RECORDING,
 )
-from robot_identification.cli.output import print_json, show, warn
+from robot_identification.cli.output import print_results
 from robot_identification.errors import DataError, UsageError
 from robot_identification.files import (
     BY_COMMAND, check_writable, new_beside, ResultFolder, write_atomically,
 )
 from robot_identification.model import IdentifiedModel
-from robot_identification.options import add_arguments, from_values
+from robot_identification.options import add_arguments
 from robot_identification.prediction import EffortComparison
 from robot_identification.recording import (
     joint_state_maker, new_bag, SIMULATED_EPOCH, write_samples,
@@ -32,16 +31,13 @@ from robot_identification.studies.energy import (
     energy_columns, energy_content, energy_text, EnergyOptions, MotionEnergy, run_energy,
 )
 
+EXAMPLE = 'robot-identification predict result/identified_model.yaml bag -o predicted.mcap'
 # Values by joint or by name, shape (N, number of names), for each topic or kind of column.
 Signals = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'predict',
-        'robot-identification predict result/identified_model.yaml bag -o predicted.mcap', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_model_argument(parser)
     parser.add_argument('bag', nargs='?', type=Path, metavar='BAG', help=RECORDING)
     parser.add_argument(
@@ -58,13 +54,12 @@ def add_parser(subparsers: Any) -> None:
     add_output_option(
         parser, '.mcap or .csv with measured, predicted, residual and standard deviation',
     )
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Predict and write the comparison, the energy, or both."""
     _check_arguments(args)
-    options = from_values(EnergyOptions, lambda key: getattr(args, key))
+    options = options_given(args, EnergyOptions)
     model = load_model(args.model).with_mapping(args.mapping)
     content: dict[str, Any] = {'output': args.output, 'joints': model.robot.joint_names}
     signals: Signals = {}
@@ -89,13 +84,7 @@ def run(args: argparse.Namespace) -> int:
         write_atomically(args.output, signals_csv(stamps, signals))
     else:
         write_signals_mcap(args.output, model, stamps, signals)
-    for note in notes:
-        warn(note)
-    if args.json:
-        print_json(content)
-    else:
-        show('\n'.join([*lines, f'written to {args.output}']))
-    return 0
+    print_results(args, content, '\n'.join([*lines, f'written to {args.output}']), notes)
 
 
 def _check_arguments(args: argparse.Namespace) -> None:

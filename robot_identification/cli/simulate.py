@@ -6,31 +6,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_robot_options, robot_from_options, seed,
+    add_robot_options, options_given, robot_from_options, seed,
 )
-from robot_identification.cli.output import print_json, show
+from robot_identification.cli.output import print_results
 from robot_identification.errors import UsageError
 from robot_identification.excitation import load_trajectory
 from robot_identification.model import EFFORT_UNITS, RobotModel, STATED_UNITS
-from robot_identification.options import add_arguments, from_values
+from robot_identification.options import add_arguments
 from robot_identification.recording import simulate_repeats, write_simulated_bag
 from robot_identification.simulation import NOISE_FREE, Sensors, SimulatedArmOptions
 
+EXAMPLE = 'robot-identification simulate --robot ur5 --trajectory trajectory.yaml -o bag'
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'simulate',
-        'robot-identification simulate --robot ur5 --trajectory trajectory.yaml -o bag', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_robot_options(parser)
     parser.add_argument(
         '--trajectory', type=Path, required=True, metavar='FILE',
@@ -61,10 +56,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='BAG', help='rosbag2 folder (MCAP)'
     )
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Simulate and write the bag."""
     bags = _bags(args)
     robot = _with_effort_unit(robot_from_options(args), args.effort_unit)
@@ -77,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.gravity is None and args.mounting is None and 'gravity' in trajectory.certificate:
         robot = robot.with_gravity(trajectory.certificate['gravity'])
-    options = from_values(SimulatedArmOptions, lambda key: getattr(args, key))
+    options = options_given(args, SimulatedArmOptions)
     whole, runs = simulate_repeats(
         robot, trajectory, options.truth(robot, args.truth_seed),
         NOISE_FREE if args.noise_free else Sensors(), args.repeat, seed=args.seed,
@@ -86,17 +80,16 @@ def run(args: argparse.Namespace) -> int:
     for bag, result in zip(bags, written, strict=True):
         write_simulated_bag(bag, robot, result, trajectory)
     samples = sum(len(result.stamps) for result in written)
-    if args.json:
-        content = {'bag': bags[0], 'bags': bags, 'samples': samples,
-                   'duration': trajectory.duration, 'repeats': args.repeat}
-        if whole.temperature is not None:
-            content['temperatures'] = whole.temperature[-1]
-        print_json(content)
-    else:
-        show(_summary(bags, samples, trajectory.duration, args.repeat))
-        if whole.temperature is not None:
-            show(f'joints end at {np.array2string(whole.temperature[-1], precision=1)} deg C')
-    return 0
+    times = '' if args.repeat == 1 else f'{args.repeat} times '
+    text = (
+        f'{", ".join(map(str, bags))}: {samples} joint states, {times}{trajectory.duration:g} s'
+    )
+    content = {'bag': bags[0], 'bags': bags, 'samples': samples,
+               'duration': trajectory.duration, 'repeats': args.repeat}
+    if whole.temperature is not None:
+        content['temperatures'] = whole.temperature[-1]
+        text += f'\njoints end at {np.array2string(whole.temperature[-1], precision=1)} deg C'
+    print_results(args, content, text)
 
 
 def _with_effort_unit(robot: RobotModel, unit: str | None) -> RobotModel:
@@ -123,9 +116,3 @@ def _bags(args: argparse.Namespace) -> list[Path]:
         if bag.exists():
             raise UsageError(f'{bag} exists already: name another bag')
     return bags
-
-
-def _summary(bags: Sequence[Path], samples: int, duration: float, repeats: int) -> str:
-    names = ', '.join(str(bag) for bag in bags)
-    times = '' if repeats == 1 else f'{repeats} times '
-    return f'{names}: {samples} joint states, {times}{duration:g} s'

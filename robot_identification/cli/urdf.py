@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from robot_identification import load_robot
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
     add_output_option, add_xacro_arguments, parse_xacro_arguments,
 )
@@ -20,13 +18,11 @@ from robot_identification.model import (
     calibrate, find_urdf, find_xacro_arguments, parse_urdf, read_calibration, read_description,
 )
 
+EXAMPLE = 'robot-identification urdf --robot ur5 --calibration calibration.conf -o my_ur5.urdf'
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'urdf',
-        'robot-identification urdf --robot ur5 --calibration calibration.conf -o my_ur5.urdf', run,
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument('--robot', metavar='R', help='a known robot, or a robot YAML')
     parser.add_argument(
         '--urdf', type=Path, metavar='FILE', help='a link table (.yaml), a xacro or a URDF'
@@ -40,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
     add_output_option(parser, 'URDF to write')
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Write the URDF."""
     check_writable(args.output, args.force)
     if args.robot is None and args.urdf is None:
@@ -59,4 +55,3 @@ def run(args: argparse.Namespace) -> int:
         parse_urdf(text, str(args.output), path.parent)
     write_atomically(args.output, text)
     print(f'written to {args.output}')
-    return 0

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from robot_identification import load_model, validate
-from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_mapping_option, add_model_argument, add_output_option,
-    RECORDING, result_folder,
+    add_mapping_option, add_model_argument, add_output_option, options_given, RECORDING,
+    result_folder,
 )
-from robot_identification.cli.output import print_json, warn
+from robot_identification.cli.output import print_results, with_report
 from robot_identification.estimation import IdentifyOptions
-from robot_identification.files import check_writable, ResultFolder, write_results
+from robot_identification.files import ResultFolder
 from robot_identification.model import IdentifiedModel
-from robot_identification.options import add_arguments, from_values
+from robot_identification.options import add_arguments
 from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import render_validation_report, validation_text
 from robot_identification.studies.rollout import (
@@ -30,15 +29,12 @@ from robot_identification.validation import (
     predict_effort, validation_content, validation_json,
 )
 
+EXAMPLE = 'robot-identification validate result/identified_model.yaml other_bag -o validation'
 RESULT_FILES = ('validation.json', 'report.html')
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        subparsers, 'validate',
-        'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_model_argument(parser)
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=RECORDING)
     parser.add_argument(
@@ -54,35 +50,28 @@ def add_parser(subparsers: Any) -> None:
     add_arguments(parser, IdentifyOptions, ('start', 'stop'))
     add_mapping_option(parser)
     add_output_option(parser, 'folder for validation.json and the report')
-    add_json_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Validate and write the results."""
-    for name in RESULT_FILES:
-        check_writable(args.output / name, args.force)
+    folder = result_folder(args)
+    folder.check(RESULT_FILES)
     model = load_model(args.model).with_mapping(args.mapping)
     if args.consistent:
         model = model.with_consistent_parameters()
     validated = validate(model, args.bags, start=args.start, stop=args.stop)
     sections: list[Any] = []
     if args.rollout:
-        options = from_values(RolloutOptions, lambda key: getattr(args, key))
+        options = options_given(args, RolloutOptions)
         rollouts = run_rollout(model, validated.datasets, options)
         validated = validated._replace(
             validation=with_rollouts(validated.validation, rollouts)
         )
         sections = [rollout_section(rollout) for rollout in rollouts]
-    write_validation(model, validated, result_folder(args), rollouts=sections)
+    write_validation(model, validated, folder, rollouts=sections)
     validation, _, notes = validated
-    for note in notes:
-        warn(note)
-    if args.json:
-        print_json(validation_content(validation))
-    else:
-        print(validation_text(model, validation))
-        print(f'report: {args.output / "report.html"}')
-    return 0
+    text = with_report(args, f'{validation_text(model, validation)}\n')
+    print_results(args, validation_content(validation), text, notes)
 
 
 def write_validation(
@@ -100,5 +89,4 @@ def write_validation(
         notes, command_line=folder.command_line, truth=truth,
         rollouts=list(rollouts),
     )
-    contents = {'validation.json': validation_json(validation), 'report.html': report}
-    write_results(folder.path, contents, folder.force)
+    folder.write({'validation.json': validation_json(validation), 'report.html': report})

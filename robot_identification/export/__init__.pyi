@@ -7,9 +7,8 @@ from .changes import (
 )
 from .formats import EXPORTERS as EXPORTERS, ExportOptions as ExportOptions
 from .friction_forms import fit_all_frictions as fit_all_frictions, FORMS as FORMS, PLAIN as PLAIN
-from .mjcf_into import (
-    is_scene as is_scene, make_mjcf as make_mjcf, SceneOptions as SceneOptions,
-)
+from .mjcf import export_mjcf as export_mjcf
+from .mjcf_into import is_scene as is_scene, make_mjcf as make_mjcf
 from .ros2_control import describe_left_out as describe_left_out
-from .pack import PackOptions as PackOptions, simulation_pack as simulation_pack
+from .pack import simulation_pack as simulation_pack
 from .urdf import export_urdf as export_urdf, make_urdf as make_urdf

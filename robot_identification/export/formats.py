@@ -4,44 +4,77 @@
 """
 Formats that a model is exported to as a whole, by the name of their option.
 
-To add one: write its file, add one line to EXPORTERS. A URDF, which can also be written into one
-that is there, is apart.
+To add one: write its file, add one line to EXPORTERS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from robot_identification.export.controller import export_controller
-from robot_identification.export.friction_forms import PLAIN
+from robot_identification.export.friction_forms import FORMS, PLAIN
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.sdf import export_sdf
+from robot_identification.export.urdf import export_urdf
 from robot_identification.model import IdentifiedModel
+from robot_identification.options import check_options, option
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of a format."""
+    """Options of exports: of friction in MJCF, of a pack for simulators, and of a scene."""
 
-    friction_form: str = PLAIN  # of `friction_forms.FORMS`
+    friction_form: str = option(
+        str, 'friction of joints in MJCF: '
+        + '; '.join(f'{form}, {what}' for form, what in FORMS.items()),
+        choices=tuple(FORMS), default=PLAIN,
+    )
+    models: int = option(
+        int, 'number of models in --sim, drawn from the covariance', metavar='N',
+        # A hundred hold 98 % of what the covariance does; more than the most take minutes of conic
+        # programs, and make a folder that nobody lists.
+        default=100, minimum=1, maximum=10_000,
+    )
+    seed: int = option(int, 'seed of these models', default=0, minimum=0)
+    usd_joints: str = option(
+        str, 'prim of the USD that holds the joints, in --sim', metavar='PATH',
+        otherwise='/ROBOT/joints', default='',
+    )
+    joint_names: str = option(
+        str, 'joints with other names in the scene than in the model', metavar='SCENE=MODEL,..',
+        default='', otherwise='',
+    )
+    override_defaults: bool = option(
+        bool, 'give joints of a scene attributes of their own where their class has a default',
+        default=False,
+    )
+    extra_bodies: tuple[str, ...] = option(
+        str, 'bodies of the scene that were not on the arm when it was identified', count='+',
+        metavar='BODY', default=(),
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
-# Each with what it is, in words.
-EXPORTERS: dict[str, tuple[str, Callable[[IdentifiedModel, ExportOptions], str]]] = {
-    'mjcf': (
-        'MuJoCo model: bodies, rotors, friction, motors',
-        lambda model, options: export_mjcf(model, options.friction_form),
-    ),
-    'sdf': ('SDF model for Gazebo: bodies, friction', lambda model, options: export_sdf(model)),
-    'yaml': (
-        'gravity and friction for a running controller',
-        lambda model, options: export_controller(model),
-    ),
-    'ros2-control': (
+class Exporter(NamedTuple):
+    """One format."""
+
+    about: str  # what it is, in words
+    suffix: str  # of its file
+    write: Callable[[IdentifiedModel], str]
+
+
+EXPORTERS = {
+    'urdf': Exporter('URDF with identified inertials and friction', 'urdf', export_urdf),
+    'mjcf': Exporter('MuJoCo model: bodies, rotors, friction, motors', 'xml', export_mjcf),
+    'sdf': Exporter('SDF model for Gazebo: bodies, friction', 'sdf', export_sdf),
+    'yaml': Exporter('gravity and friction for a running controller', 'yaml', export_controller),
+    'ros2-control': Exporter(
         'root, tip and gravity for inverse-dynamics plugins of ros2_control, and calls for a '
-        'Universal Robot in direct torque control',
-        lambda model, options: export_ros2_control(model),
+        'Universal Robot in direct torque control', 'ros2-control', export_ros2_control,
     ),
 }

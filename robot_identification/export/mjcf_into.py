@@ -29,12 +29,14 @@ from robot_identification.export.arm import (
     ArmJoint, exported_arm, ExportedArm, numbers_text, ROUNDING, shown_vector,
 )
 from robot_identification.export.changes import change_of_link, ChangedFiles
+from robot_identification.export.formats import ExportOptions
 from robot_identification.export.friction_forms import (
-    fit_all_frictions, FittedFriction, LUGRE, PLAIN,
+    fit_all_frictions, FittedFriction, LUGRE,
 )
 from robot_identification.export.mjcf_scene import read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
+from robot_identification.recording import parse_joint_names
 from robot_identification.simulation import import_mujoco
 
 _FIRST_ELEMENT = re.compile(rb'<([A-Za-z_][^\s/>]*)')
@@ -44,19 +46,6 @@ ORIENTATIONS = ('quat', 'diaginertia', 'axisangle', 'xyaxes', 'zaxis', 'euler')
 # Part of gravity by which that of a scene may differ without a word, chosen: 9.81 for 9.82, or a
 # degree of mounting.
 SAME_GRAVITY = 0.02
-
-
-@dataclass(frozen=True)
-class SceneOptions:
-    """Options of writing a model into a scene."""
-
-    # Model's name of a joint by the scene's, where they differ.
-    joint_names: Mapping[str, str]
-    # Whether joints may get attributes of their own where their class has them.
-    override_defaults: bool = False
-    # Bodies that were not on the arm when it was identified.
-    extra_bodies: tuple[str, ...] = ()
-    friction_form: str = PLAIN  # of `friction_forms.FORMS`, without actuators of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +66,7 @@ def is_scene(path: Path) -> bool:
     return first is not None and first[1] == b'mujoco'
 
 
-def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> ChangedFiles:
+def make_mjcf(model: IdentifiedModel, into: Path, options: ExportOptions) -> ChangedFiles:
     """
     Return a scene with the identified bodies, rotors and friction of the joints named alike.
 
@@ -99,7 +88,7 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: SceneOptions) -> Chan
         _wanted(joint, friction) for joint, friction in zip(arm.joints, frictions, strict=True)
     ]
     scene = read_scene(into)
-    own = {known: name for name, known in options.joint_names.items()}
+    own = {known: name for name, known in parse_joint_names(options.joint_names).items()}
     names = [own.get(joint.name, joint.name) for joint in arm.joints]
     elements = _find_joints(scene, names, into, arm)
     target = _understand(mujoco, _compile(mujoco, into, {}), names, model, into)
@@ -263,7 +252,7 @@ def _inertia_of(compiled: Any, body: int) -> pin.Inertia:
 
 def _own_inertials(
     model: IdentifiedModel, arm: ExportedArm, target: _Target, poses: tuple[pin.SE3, ...],
-    options: SceneOptions, into: Path,
+    options: ExportOptions, into: Path,
 ) -> list[pin.Inertia]:
     """Return the inertials of the arm's bodies, without what is fixed to them."""
     compiled, known = target.compiled, {link.name for link in model.robot.urdf.links}
@@ -306,7 +295,7 @@ def _carried_bodies(compiled: Any, body: int, bodies: list[int]) -> list[int]:
 
 
 def _check_joints(
-    scene: Scene, elements: list[Any], target: _Target, options: SceneOptions, into: Path
+    scene: Scene, elements: list[Any], target: _Target, options: ExportOptions, into: Path
 ) -> None:
     """Refuse joints whose numbers would come from elsewhere as well."""
     compiled = target.compiled

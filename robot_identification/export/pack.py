@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import json
 import math
 import re
@@ -14,6 +14,7 @@ import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation import draw_consistent
 from robot_identification.export.arm import exported_arm
+from robot_identification.export.formats import ExportOptions
 from robot_identification.export.friction_forms import (
     fit_all_frictions, FittedFriction, LUGRE, PLAIN,
 )
@@ -22,7 +23,6 @@ from robot_identification.export.urdf import export_urdf
 from robot_identification.model import IdentifiedModel
 
 SCHEMA_VERSION = 1  # of randomization.json
-MOST_MODELS = 10_000  # chosen: minutes of conic programs, and files that a folder still lists
 # Angles of USD are in degrees, and so are the velocities that viscous friction multiplies.
 DEGREES = 180.0 / math.pi
 _TEXT = '''\
@@ -48,27 +48,12 @@ ACTUATORS = {{
 '''
 
 
-@dataclass(frozen=True)
-class PackOptions:
-    """Options of a simulation pack."""
-
-    friction_form: str = PLAIN  # of `friction_forms.FORMS`
-    usd_joints: str = ''  # prim that holds the joints, by default /ROBOT/joints
-    # Models to randomize over, and the seed of their draw; a hundred hold 98 % of what the
-    # covariance does.
-    models: int = 100
-    seed: int = 0
-
-
-def simulation_pack(model: IdentifiedModel, options: PackOptions) -> dict[str, str]:
+def simulation_pack(model: IdentifiedModel, options: ExportOptions) -> dict[str, str]:
     """
     Return the files of a simulation pack by their names in its folder.
 
-    Raises UsageError if an option is out of range, InconsistentModelError if the model is not
-    physically consistent.
+    Raises InconsistentModelError if the model is not physically consistent.
     """
-    if not 1 <= options.models <= MOST_MODELS:
-        raise UsageError(f'--models is {options.models}, it must be 1 to {MOST_MODELS}')
     files = {
         'arm.urdf': export_urdf(model),
         'arm.xml': export_mjcf(model, options.friction_form),

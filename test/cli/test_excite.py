@@ -87,7 +87,7 @@ def test_an_interrupted_search_leaves_nothing(monkeypatch, command, arm, tmp_pat
     def interrupt(progress):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(excite, '_show_progress', interrupt)
+    monkeypatch.setattr(excite, 'describe_search', interrupt)
     found = command('excite', *arm, '--processes', 1, '-o', tmp_path / 't.yaml')
     assert found.code == 130
     assert not (tmp_path / 't.yaml').exists()

@@ -145,7 +145,7 @@ def test_a_file_may_be_changed_in_place(place, ur5):
     (['--urdf', 'a.urdf', '--into', 'my.urdf'], 'no such file'),
     (['--mjcf', 'a.xml', '--models', '100'], '--models is about a pack: name its folder by --sim'),
     (['--mjcf', 'a.xml', '--seed', '0'], '--seed is about a pack'),
-    (['--sim', 'out', '--models', '0'], '--models is 0, it must be 1 to 10000'),
+    (['--sim', 'out', '--models', '0'], 'argument --models: 0, allowed are 1 to 10000'),
     (['--yaml', 'model.yaml', '--force'], 'MODEL and --yaml'),
     (['--mjcf', 'a.xml', '--usd-joints', '/arm'], '--usd-joints is about a pack'),
     (['--urdf', 'a.urdf', '--friction-form', 'plain'], '--friction-form is about MJCF'),

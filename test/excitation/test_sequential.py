@@ -10,9 +10,8 @@ from builders import two_link_urdf
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.cli.excite_after import (
-    describe_weakness, knowledge_from_option, robot_from_after, weakness_content,
-)
+from robot_identification.cli.excite import knowledge_from_option, robot_from_after
+from robot_identification.cli.excite_text import describe_weakness, weakness_content
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
     Budget, design_excitation, find_experiment, FourierParametrization, knowledge_of_model,

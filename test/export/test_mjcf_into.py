@@ -16,7 +16,8 @@ from known_models import mujoco_torque
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.export.mjcf_into import make_mjcf, SceneOptions
+from robot_identification.export.formats import ExportOptions
+from robot_identification.export.mjcf_into import make_mjcf
 from robot_identification.export.mjcf_scene import read_scene
 from robot_identification.model import dump_model, make_robot_model, parse_urdf
 
@@ -34,7 +35,7 @@ def model():
 
 
 def exported(model, path, **options):
-    return make_mjcf(model, path, SceneOptions(**{'joint_names': {}, **options}))
+    return make_mjcf(model, path, ExportOptions(**options))
 
 
 def write(found, output):
@@ -116,7 +117,7 @@ def test_joints_with_other_names_are_told(mujoco, model, rng, tmp_path):
     path = write_scene(tmp_path / 'in', arm=other)
     with pytest.raises(UsageError, match=r"has no joint 'turn' .* j1, j2, reach, drawer"):
         exported(model, path)
-    found = exported(model, path, joint_names={'j1': 'turn', 'j2': 'lift'})
+    found = exported(model, path, joint_names='j1=turn,j2=lift')
     written = write(found, tmp_path / 'out' / 'cell.xml')
     assert_moves_like(mujoco, written, model, rng, ['j1', 'j2', 'reach'])
 

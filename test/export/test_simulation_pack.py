@@ -17,9 +17,8 @@ from recordings import fourier_motion
 from robot_identification.errors import UsageError
 from robot_identification.estimation.draws import draw_consistent
 from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.export.pack import (
-    export_isaac_lab, export_usd, PackOptions, simulation_pack,
-)
+from robot_identification.export.formats import ExportOptions
+from robot_identification.export.pack import export_isaac_lab, export_usd, simulation_pack
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
@@ -101,13 +100,13 @@ def test_isaac_lab_gets_friction_per_radian(model, monkeypatch):
 
 
 def test_a_pack_has_its_models_and_says_how_they_were_drawn(model):
-    files = simulation_pack(model, PackOptions(models=12, seed=3))
+    files = simulation_pack(model, ExportOptions(models=12, seed=3))
     assert {'arm.urdf', 'arm.xml', 'arm_joints.usda', 'isaac_lab.py',
             'randomization.json', 'models/00.xml', 'models/11.xml'} <= set(files)
     content = json.loads(files['randomization.json'])
     assert (content['seed'], len(content['models'])) == (3, 12)
-    assert simulation_pack(model, PackOptions(models=12, seed=3)) == files
-    assert simulation_pack(model, PackOptions(models=12, seed=4)) != files
+    assert simulation_pack(model, ExportOptions(models=12, seed=3)) == files
+    assert simulation_pack(model, ExportOptions(models=12, seed=4)) != files
     mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
     for entry in content['models']:
         arm = mujoco.MjModel.from_xml_string(files[entry['file']])

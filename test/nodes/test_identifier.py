@@ -3,7 +3,6 @@
 
 """The identifier node gives what the pipeline gives, one identification at a time."""
 
-import argparse
 from itertools import pairwise
 import json
 import os
@@ -16,7 +15,7 @@ from many_calls import call_at_once
 import numpy as np
 import pytest
 from rcl_interfaces.srv import ListParameters
-from robot_identification.cli.identify import add_parser
+from robot_identification.cli.command import make_parser
 from robot_identification.model.model_file import load_model
 from ros_helpers import acknowledged, LATCHED, own_graph, wait_until
 from std_msgs.msg import Float32, String
@@ -146,9 +145,7 @@ def test_offers_what_the_command_line_offers(identifier):
         ListParameters, '/identifier/list_parameters', ListParameters.Request()
     ))
     offered = {name.removeprefix('identify.') for name in listed.result.names}
-    parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
-    (commands,) = (a for a in parser._actions if a.choices)
+    (commands,) = (a for a in make_parser(['identify'])._actions if a.choices)
     options = {action.dest for action in commands.choices['identify']._actions}
     # Another process than this one's child could not be ended by ~/abort; the graph has no
     # terminal, where columns are looked at; a description comes by the robot's YAML or by

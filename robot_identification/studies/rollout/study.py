@@ -14,7 +14,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import InconsistentModelError, MissingDependencyError, UsageError
-from robot_identification.export import EXPORTERS, ExportOptions
+from robot_identification.export import export_mjcf
 from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, tool_frame
 from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
@@ -146,7 +146,7 @@ def _simulate_mjcf(
     model = replace(model, robot=model.robot.with_gravity(model.robot.gravity))
     start = np.array(motion.q[plan.rows]), np.array(motion.dq[plan.rows])
     try:
-        text = EXPORTERS[MJCF][1](model, ExportOptions())
+        text = export_mjcf(model)
         found = {}
         for loop in (OPEN, CLOSED):
             q, ends = roll_out_mjcf(
