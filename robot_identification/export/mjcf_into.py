@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import os
 from pathlib import Path
 import re
-import tempfile
 from typing import Any
 
 from lxml import etree
@@ -134,31 +132,12 @@ def _find_joints(scene: Scene, names: list[str], into: Path, arm: ExportedArm) -
 def _compile(mujoco: Any, into: Path, changed: Mapping[Path, bytes]) -> Any:
     """Return what MuJoCo makes of a scene whose files have other contents."""
     try:
-        if not changed:
-            return mujoco.MjModel.from_xml_path(str(into))
-        with tempfile.TemporaryDirectory() as folder:
-            return mujoco.MjModel.from_xml_path(str(_shadow(Path(folder), into, changed)))
+        # What a file includes is looked up among these by its name, without its folder.
+        return mujoco.MjModel.from_xml_path(
+            str(into), {path.name: data for path, data in changed.items()}
+        )
     except ValueError as error:
         raise DescriptionError(f'{into}: MuJoCo does not read it: {error}') from error
-
-
-def _shadow(folder: Path, into: Path, changed: Mapping[Path, bytes]) -> Path:
-    """Return a scene in another folder with the changed files, and links to all others."""
-    contents = {path.resolve(): data for path, data in changed.items()}
-    root = Path(os.path.commonpath([path.parent for path in contents]))
-    # A scene may name folders of meshes beside its own.
-    for _ in range(max(data.count(b'../') > 0 for data in contents.values()) * 2):
-        root = root.parent
-    made = {parent for path in contents for parent in path.parents if parent.is_relative_to(root)}
-    for place in sorted({root, *made}):
-        copy = folder / place.relative_to(root)
-        copy.mkdir(parents=True, exist_ok=True)
-        for entry in place.iterdir():
-            if entry.resolve() in contents:
-                (copy / entry.name).write_bytes(contents[entry.resolve()])
-            elif entry not in made:
-                (copy / entry.name).symlink_to(entry)
-    return folder / into.resolve().relative_to(root)
 
 
 def _understand(

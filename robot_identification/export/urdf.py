@@ -10,8 +10,7 @@ stays what it was, comments, blanks and the order of attributes with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,8 @@ class _Contents:
     """Contents to be written: parameters by link, friction by joint."""
 
     links: dict[str, FloatArray]
-    emptied: list[str]
     joints: dict[str, tuple[float, float]]
-    shrunk: dict[str, float]  # which part of its inertia a body on a locked joint keeps
+    shrunk: dict[str, float]  # which part of its inertia a body keeps that moves with a link
 
 
 def export_urdf(model: IdentifiedModel) -> str:
@@ -53,12 +51,10 @@ def export_urdf(model: IdentifiedModel) -> str:
     Return the model's own URDF with the identified inertials.
 
     Bodies that are fixed to a link, or stand on a locked joint, keep their own inertials; what is
-    left of the identified one is the link's. If that would be no body, the link takes those that
-    are fixed to it as its own, which moves alike, and those on locked joints keep a part of
-    theirs; a comment names them. Reflected inertia has
-    no place in a URDF and stands in a comment. Friction is Coulomb and viscous; of other laws it
-    is the nearest to them in steady sliding, over the speeds and at the mean load that the model
-    was identified at.
+    left of the identified one is the link's. If that would be no body, they keep a part of theirs,
+    and a comment names them. Reflected inertia has no place in a URDF and stands in a comment.
+    Friction is Coulomb and viscous; of other laws it is the nearest to them in steady sliding,
+    over the speeds and at the mean load that the model was identified at.
 
     Raises
     ------
@@ -175,82 +171,47 @@ def _find_contents(
 ) -> _Contents:
     """Return the inertials of links so that each moving body is the identified one."""
     root = etree.fromstring(urdf.text)
-    links = {link.get('name'): link for link in root.findall('link')}
+    stated = {link.get('name'): _own_parameters(link) for link in root.findall('link')}
     _, children = links_of_joints(urdf.text)
-    n, moving = model.robot.n, model.robot.joint_names
-    lumped = theta[: 10 * n].reshape(n, 10)
-    contents = _Contents({}, [], {}, {})
+    moving = model.robot.joint_names
+    contents = _Contents({}, {}, {})
     for index, name in enumerate(moving):
-        link = links[children[name]]
-        own = lumped[index] - (prior[index] - _own_parameters(link))
-        if not smallest_eigenvalues(own)[0] > 0.0:
-            fixed = _links_after(root, children[name], lambda one: one.get('type') == 'fixed')
-            contents.emptied.extend(
-                other for other in links if other in fixed and _take_inertial(links[other])
-            )
-            # Without its own, which with the others gone may be that of no body.
-            _take_inertial(link)
-            others = _prior_of(root, model.robot, urdf.name)[index]
-            own = lumped[index] - others
-            if not smallest_eigenvalues(own)[0] > 0.0:
-                locked = _links_after(
-                    root, children[name], lambda one: one.get('name') not in moving
-                )
-                bodies = {other: _own_parameters(links[other]) for other in locked}
-                own = _shrink_locked_bodies(contents, bodies, others, lumped[index])
-        contents.links[children[name]] = own
+        link, whole = children[name], theta[10 * index: 10 * index + 10]
+        others = prior[index] - stated[link]
+        if not smallest_eigenvalues(whole - others)[0] > 0.0:
+            part = _part_that_leaves_a_body(whole, others)
+            for other in _links_moved_with(root, link, moving):
+                if stated[other].any():
+                    contents.links[other], contents.shrunk[other] = part * stated[other], part
+            others = part * others
+        contents.links[link] = whole - others
         contents.joints[name] = plain_friction(model, theta, index)
     return contents
 
 
-def _shrink_locked_bodies(
-    contents: _Contents, bodies: dict[str, FloatArray], stated: FloatArray, whole: FloatArray
-) -> FloatArray:
+def _part_that_leaves_a_body(whole: FloatArray, others: FloatArray) -> float:
     """
-    Make the bodies on locked joints smaller in proportion; return what is left for their link.
+    Return the part of other bodies that a whole one (10,) can be without, in its frame.
 
-    `bodies` has them by link, `stated` is what they are together in the frame of `whole`, which
-    is more than was identified. Their part is half of the largest power of two that leaves a
-    body; they keep some mass, without which simulators do not move them.
+    It is half of the largest power of two that leaves a body; they keep some mass, without which
+    simulators do not move those on joints.
     """
     part = 0.5
-    while not smallest_eigenvalues(whole - 2.0 * part * stated)[0] > 0.0:
+    while not smallest_eigenvalues(whole - 2.0 * part * others)[0] > 0.0:
         part /= 2.0
-    for name, own in bodies.items():
-        if own.any():
-            contents.links[name], contents.shrunk[name] = part * own, part
-    return whole - part * stated
+    return part
 
 
-def _links_after(root: Any, link: str, passes: Callable[[Any], bool]) -> list[str]:
-    """Return the links that are fixed to one by joints which a test passes, itself left out."""
+def _links_moved_with(root: Any, link: str, moving: tuple[str, ...]) -> list[str]:
+    """Return the links that are carried by one without a moving joint between, itself left out."""
     found, new = [], [link]
     while new:
         new = [
             joint.find('child').get('link') for joint in root.findall('joint')
-            if passes(joint) and joint.find('parent').get('link') in new
+            if joint.get('name') not in moving and joint.find('parent').get('link') in new
         ]
         found += new
     return found
-
-
-def _take_inertial(body: Any) -> bool:
-    """Remove the inertial of a link; return whether there was one."""
-    inertial = body.find('inertial')
-    if inertial is not None:
-        body.remove(inertial)
-    return inertial is not None
-
-
-def _prior_of(root: Any, robot: RobotModel, name: str) -> FloatArray:
-    """
-    Return the inertial parameters of an arm's URDF as it stands, shape (n, 10).
-
-    Where links were taken out the others need not be a body: what they are is not judged here.
-    """
-    urdf = parse_urdf(etree.tostring(root, encoding='unicode'), name)
-    arm = make_robot_model(replace(urdf, faults=()), joints=robot.joint_names, locked=robot.locked)
-    return prior_inertial_parameters(arm).reshape(robot.n, 10)
 
 
 def _own_parameters(link: Any) -> FloatArray:
@@ -278,9 +239,9 @@ def _write(
     changes = []
     for link in editor.root.findall('link'):
         name = link.get('name')
-        if name not in [*contents.links, *contents.emptied]:
+        if name not in contents.links:
             continue
-        old, new = before[name], contents.links.get(name, np.zeros(10))
+        old, new = before[name], contents.links[name]
         # What was written by the same numbers is left as it was written.
         if np.any(np.abs(new - old) > ROUNDING * _sizes(old)):
             _write_inertial(editor, link, new)
@@ -318,10 +279,6 @@ def _as_written(old: Any, key: str, values: FloatArray, size: float) -> str:
 
 def _write_inertial(editor: XmlEditor, link: Any, parameters: FloatArray) -> None:
     old = link.find('inertial')
-    if not parameters.any():
-        if old is not None:
-            editor.remove(old)
-        return
     body = pin.Inertia.FromDynamicParameters(parameters)
     mass, tensor = float(body.mass), body.inertia
     moment = float(np.abs(tensor).max())
@@ -370,11 +327,9 @@ def _remark(model: IdentifiedModel, theta: FloatArray, contents: _Contents) -> s
         f'{name} {value:.6g}'
         for name, value in zip(model.robot.joint_names, reflected, strict=False)
     )
-    taken, shrunk = contents.emptied, contents.shrunk
-    parts = ', '.join(f'{name} {part:g}' for name, part in shrunk.items())
+    parts = ', '.join(f'{name} {part:g}' for name, part in contents.shrunk.items())
     return comment_text(
         f'{SIGNATURE} Reflected rotor inertias, which URDF has no place for [kg m^2]: {text}'
-        + (f' Part of the moving link before them: {", ".join(taken)}' if taken else '')
-        + (f' Bodies on locked joints, with the part of their inertia that was found: {parts}'
-           if shrunk else '')
+        + (f' Bodies without a moving joint of their own, with the part of their inertia that was '
+           f'found: {parts}' if parts else '')
     )

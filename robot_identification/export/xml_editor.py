@@ -182,15 +182,6 @@ class XmlEditor:
         text = self._written(new, old, self._indent(old))
         self._changes.append((place.start, place.end, text))
 
-    def remove(self, old: Any) -> None:
-        """Take an element out, with its line if it has one of its own."""
-        place, indent = self.places[old], self._indent(old)
-        start = place.start
-        if indent is not None:
-            start -= len(indent) + 1
-            start -= self.data[start - 1: start + 1] == b'\r\n'
-        self._changes.append((max(start, 0), place.end, b''))
-
     def result(self) -> bytes:
         """Return the text with all changes."""
         parts, position = [], 0

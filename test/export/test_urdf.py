@@ -22,6 +22,10 @@ from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from scipy.optimize import lsq_linear, minimize
 
+KEPT_PART = (
+    'Bodies without a moving joint of their own, with the part of their inertia that was found'
+)
+
 
 def read_again(text, robot):
     """Return Pinocchio's model of a URDF text, joints locked as in the robot."""
@@ -136,8 +140,8 @@ def test_panda_fingers_keep_their_own_inertials(panda_urdf):
 @pytest.mark.parametrize('principal', [
     (0.02, 0.03, 0.025), (0.002, 0.003, 0.006), (-5e-20, 0.0, 5e-20),
 ])
-def test_a_link_takes_the_bodies_fixed_to_it_if_nothing_else_is_left(principal):
-    """The tool fixed to the hand weighs more than both were found to: one body, the same arm."""
+def test_bodies_fixed_to_a_link_keep_the_part_that_was_found(principal):
+    """The tool fixed to the hand weighs more than both were found to: less of it, the same arm."""
     text = robot_urdf(
         link('ground'), link('hand', 1.0, principal=principal), link('tool', 2.0),
         joint('one', 'ground', 'hand', axis=(0, 1, 0)),
@@ -146,7 +150,7 @@ def test_a_link_takes_the_bodies_fixed_to_it_if_nothing_else_is_left(principal):
     robot = make_robot_model(parse_urdf(text, 'arm'))
     found = 0.5 * prior_inertial_parameters(robot)
     exported = export_urdf(model_of(robot, found))
-    assert 'Part of the moving link before them: tool' in exported
+    assert f'{KEPT_PART}: tool 0.' in exported
     body, = list(read_again(exported, robot).inertias)[1:]
     np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
 
@@ -165,8 +169,7 @@ def test_bodies_on_locked_joints_keep_the_part_that_was_found(finger, share):
     robot = make_robot_model(parse_urdf(text, 'arm'), joints=['one'])
     found = share * prior_inertial_parameters(robot)
     exported = export_urdf(model_of(robot, found))
-    assert 'Bodies on locked joints, with the part of their inertia that was found: finger' \
-        in exported
+    assert f'{KEPT_PART}: finger 0.' in exported
     masses = {body.name: body.mass for body in parse_urdf(exported, 'exported').links}
     assert masses['hand'] > 0.0 and masses['finger'] > 0.0
     body, = list(read_again(exported, robot).inertias)[1:]
