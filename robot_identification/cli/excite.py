@@ -48,6 +48,9 @@ DEFAULT_RATE = 125.0
 BAG_SUFFIXES = ('.mcap', '.db3')
 # Samples of a motion, and the message or table of another program.
 MOTION_SUFFIXES = ('.csv', '.json')
+# Options that a recording has beside those of a motion, and those that it does not have.
+OF_BAGS = ('topic', 'joint_names', 'start', 'stop')
+OF_FILES = ('output', 'csv', 'picture', 'report', 'after')
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +63,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         'the weak parameters and the recording time required; with --evaluate, list those '
         'of an existing motion; without --robot and --urdf the arm is that of the model',
     )
-    _add_search_options(parser)
+    group = parser.add_argument_group(
+        'search', 'Longer is better: --time-limit 60 is common. A run without it, or with its '
+        'number of evaluations as --max-evaluations, gives the same bytes again.'
+    )
+    add_arguments(
+        group, DesignArguments, ('seed', 'time_limit', 'max_evaluations', 'processes')
+    )
     _add_evaluation_options(parser)
     group = parser.add_argument_group('what is written')
     group.add_argument(
@@ -83,16 +92,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_force_option(group)
 
 
-def _add_search_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        'search', 'Longer is better: --time-limit 60 is common. A run without it, or with its '
-        'number of evaluations as --max-evaluations, gives the same bytes again.'
-    )
-    add_arguments(
-        group, DesignArguments, ('seed', 'time_limit', 'max_evaluations', 'processes')
-    )
-
-
 def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('judging a motion instead of designing one')
     group.add_argument(
@@ -110,6 +109,7 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
         help='standard deviation of recorded torques, for standard errors (default: 1 %% of '
         'the torque limits)',
     )
+    # Those of `identify` are not taken: what declares them loads every estimator.
     group.add_argument('--topic', metavar='TOPIC', help='topic of the joint states in the bag')
     group.add_argument(
         '--joint-names', metavar='BAG=MODEL,..', help="where the bag's joint names differ"
@@ -240,16 +240,9 @@ def _check_options(args: argparse.Namespace) -> None:
 def _check_combination(args: argparse.Namespace) -> None:
     """Check that nothing is asked for that the other options make void."""
     bag = args.evaluate is not None and _is_bag(args.evaluate)
-    written = {
-        '-o': args.output, '--csv': args.csv, '--picture': args.picture,
-        '--report': args.report, '--after': args.after,
-    }
-    of_bags = {
-        '--planned': args.planned, '--topic': args.topic, '--joint-names': args.joint_names,
-        '--start': args.start, '--stop': args.stop,
-    }
-    for option, value in (written if bag else of_bags).items():
-        if value is not None:
+    for name in OF_FILES if bag else ('planned', *OF_BAGS):
+        if getattr(args, name) is not None:
+            option = '-o' if name == 'output' else f'--{name.replace("_", "-")}'
             raise UsageError(
                 f'{option} is for motions, and {args.evaluate} is a bag: leave it out' if bag
                 else f'{option} is for bags: name one with --evaluate, or leave it out'

@@ -124,7 +124,9 @@ class _Interview:
         if not question.applies(answers):
             answers[question.name] = None
             return
-        default = question.default(answers)
+        default = question.default
+        if not isinstance(default, str):
+            default = default(answers)
         if question.name in self._given or not self._asks:
             text = self._given.get(question.name, default)
             try:

@@ -48,8 +48,8 @@ class Question:
 
     name: str  # of the option, without dashes in front
     words: str  # what is asked
-    # Takes the answers so far and returns the text of the default.
-    default: Callable[[Answers], str]
+    # Text of the default, or what returns it from the answers so far.
+    default: str | Callable[[Answers], str]
     # Takes a text and the answers so far and returns the answer; raises an `IdentificationError`
     # with the reason.
     parse: Callable[[str, Answers], Any]
@@ -106,20 +106,12 @@ def default_tool_size(answers: Answers) -> str:
     return f'{TOOL_WIDTH:g} {TOOL_WIDTH:g} {long:g}'
 
 
-def parse_table(text: str, answers: Answers) -> tuple[Obstacle, ...]:
-    """Return what the arm stands on or hangs from."""
+def _parse_height(name: str, side: str, sign: float, text: str) -> tuple[Obstacle, ...]:
+    """Return what the arm stands on or hangs from, or what is above it."""
     if text == NONE:
         return ()
     (height,) = _numbers(text, 1, 'its height in m, or none')
-    return (slab('table', 'below', -height),)
-
-
-def parse_ceiling(text: str, answers: Answers) -> tuple[Obstacle, ...]:
-    """Return what is above the arm."""
-    if text == NONE:
-        return ()
-    (height,) = _numbers(text, 1, 'its height in m, or none')
-    return (slab('ceiling', 'above', height),)
+    return (slab(name, side, sign * height),)
 
 
 def parse_walls(text: str, answers: Answers) -> tuple[Obstacle, ...]:
@@ -173,37 +165,23 @@ def parse_window(text: str, answers: Answers) -> dict[str, tuple[float, float]]:
     return window
 
 
-def parse_effort_unit(text: str, answers: Answers) -> str:
-    """Return A or Nm."""
-    return _one_of(text, STATED_UNITS, 'effort unit')
-
-
-def parse_source(text: str, answers: Answers) -> str:
-    """Return where data come from."""
-    return _one_of(text, SOURCES, 'source of data')
-
-
-def _always(text: str) -> Callable[[Answers], str]:
-    return lambda answers: text
-
-
 QUESTIONS = (
     Question(
         'robot', 'Which arm? (a name of `robot-identification robots`, or a robot YAML)',
-        _always(DEFAULT_ROBOT), parse_robot, 'R', 'a known robot, or a robot YAML',
+        DEFAULT_ROBOT, parse_robot, 'R', 'a known robot, or a robot YAML',
     ),
     Question(
         'mounting', 'How is its base turned in the world? (upright, ceiling, wall:AXIS with the '
         'axis of the base that points to the floor, or roll pitch yaw [rad], as 90deg 0 0)'
         f'{MOUNTING_PICTURE}',
-        _always('upright'), parse_mounting, 'ROLL PITCH YAW',
+        'upright', parse_mounting, 'ROLL PITCH YAW',
         'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or upright, ceiling, '
         'or wall:+x, wall:-x, wall:+y or wall:-y, with the axis of the base that points to the '
         'floor', several=True,
     ),
     Question(
         'tool', 'What is mounted on the flange? (mass [kg] and centre of mass x y z [m] in the '
-        "tool's frame, or none)", _always(NONE), parse_tool, 'MASS X Y Z',
+        "tool's frame, or none)", NONE, parse_tool, 'MASS X Y Z',
         "mass [kg] and centre of mass [m], in the tool's frame, of what stays on the flange; or "
         'none', several=True,
     ),
@@ -214,39 +192,43 @@ QUESTIONS = (
     ),
     Question(
         'table', 'How high is the surface that the arm is mounted on? (z [m] in the frame of its '
-        'base, or none)', _always(DEFAULT_TABLE), parse_table, 'HEIGHT',
+        'base, or none)', DEFAULT_TABLE,
+        lambda text, _: _parse_height('table', 'below', -1.0, text), 'HEIGHT',
         "surface that the arm is mounted on: z in the base's frame [m], or none",
     ),
     Question(
         'wall', 'Are there walls? (SIDE:DISTANCE .. [m] from the base, with front (x), back, left '
-        '(y), right; or none)', _always(NONE), parse_walls, 'SIDE:DISTANCE',
+        '(y), right; or none)', NONE, parse_walls, 'SIDE:DISTANCE',
         "walls: front, back, left or right (+x, -x, +y, -y of the base's frame) and distance [m]; "
         'below and above are --table and --ceiling', several=True,
     ),
     Question(
-        'ceiling', 'Is something above? (z [m] in the frame of the base, or none)', _always(NONE),
-        parse_ceiling, 'HEIGHT', "what is above the arm: z in the base's frame [m], or none",
+        'ceiling', 'Is something above? (z [m] in the frame of the base, or none)', NONE,
+        lambda text, _: _parse_height('ceiling', 'above', 1.0, text), 'HEIGHT',
+        "what is above the arm: z in the base's frame [m], or none",
     ),
     Question(
         'cell', 'What else stands there? (NAME:SX,SY,SZ,X,Y,Z .. edges and centres [m], or none)',
-        _always(NONE), parse_boxes, 'BOX',
+        NONE, parse_boxes, 'BOX',
         "further boxes, NAME:SX,SY,SZ,X,Y,Z: edges and centre in the base's frame [m]; or none",
         several=True,
     ),
     Question(
         'window', 'Which ranges may joints use? (usual; JOINT:LOWER,UPPER .. [rad]; or none for '
-        'the whole range)', _always(USUAL), parse_window, 'JOINT:LOWER,UPPER',
+        'the whole range)', USUAL, parse_window, 'JOINT:LOWER,UPPER',
         'position ranges [rad] that change the usual ones; usual; or none for the whole range',
         several=True,
     ),
     Question(
         'effort-unit', f'In which unit does the driver state effort? ({", ".join(STATED_UNITS)})',
-        lambda answers: answers['robot'].usual_effort_unit, parse_effort_unit, 'UNIT',
+        lambda answers: answers['robot'].usual_effort_unit,
+        lambda text, _: _one_of(text, STATED_UNITS, 'effort unit'), 'UNIT',
         f'unit of the recorded effort: {", ".join(STATED_UNITS)}',
     ),
     Question(
         'source', 'Where do data come from? (ros: the driver; csv: tables of an arm that runs a '
-        'program; simulated)', _always(SOURCES[0]), parse_source, 'SOURCE',
+        'program; simulated)', SOURCES[0],
+        lambda text, _: _one_of(text, SOURCES, 'source of data'), 'SOURCE',
         f'where data come from: {", ".join(SOURCES)}',
     ),
 )

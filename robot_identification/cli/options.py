@@ -1,30 +1,23 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What several commands take: options, the arm that they name, and recordings that are tables."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 import shlex
 from typing import TypeVar
 
 from robot_identification import load_robot
-from robot_identification.cli.output import say, show
+from robot_identification.cli.output import say
 from robot_identification.errors import UsageError
-from robot_identification.files import (
-    BY_COMMAND, check_writable, LARGEST_INTEGER, ResultFolder, write_atomically,
-)
+from robot_identification.files import BY_COMMAND, LARGEST_INTEGER, ResultFolder
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, gravity_of_mounting, read_urdf, RobotModel,
 )
 from robot_identification.options import angle, from_values
-from robot_identification.recording import (
-    describe_table, is_table, mapping_text, OpenedTable, understand_table,
-)
-from robot_identification.texts import shown_line
 
 # Help of a command's recordings.
 RECORDING = 'rosbag2 folder or file, or a table: CSV, TSV, TXT, Parquet, LeRobot, MAT, NPZ'
@@ -207,37 +200,3 @@ def seed(text: str) -> int:
     if len(text) > 19 or int(text) > LARGEST_INTEGER:
         raise argparse.ArgumentTypeError(f'a seed is at most {LARGEST_INTEGER}, not {text!r:.40}')
     return int(text)
-
-
-def understand_tables(
-    paths: Sequence[Path], joint_names: Sequence[str], names: Mapping[str, str],
-    mapping: Path | None,
-) -> list[OpenedTable]:
-    """Return what the columns are of those recordings that are tables."""
-    return [
-        understand_table(path, joint_names, names, mapping) for path in paths
-        if path.exists() and is_table(path)
-    ]
-
-
-def show_tables(tables: Sequence[OpenedTable], position_units: Sequence[str]) -> None:
-    """Print what was understood, with units of the joints; of several alike the first."""
-    seen: set[str] = set()
-    for opened in tables:
-        lines = describe_table(opened, position_units)
-        if (text := mapping_text(opened.mapping)) in seen:
-            lines = [f'{opened.source.path}: a table of the same form']
-        seen.add(text)
-        for line in lines:
-            show(shown_line(line))
-
-
-def save_mapping(file: Path | None, tables: Sequence[OpenedTable], force: bool) -> None:
-    """Write the mapping of the first table; raise UsageError if there is none."""
-    if file is None:
-        return
-    if not tables:
-        raise UsageError('--save-mapping: no recording is a table: name a CSV, Parquet, MAT or '
-                         'NPZ file')
-    check_writable(file, force)
-    write_atomically(file, mapping_text(tables[0].mapping, tables[0].mapping.checks))
