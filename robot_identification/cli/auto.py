@@ -3,8 +3,6 @@
 
 """`robot-identification auto`: `identify` with a held-out part, its validation, and exports."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

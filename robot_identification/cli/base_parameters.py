@@ -3,8 +3,6 @@
 
 """`robot-identification base-parameters`."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

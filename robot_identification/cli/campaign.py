@@ -3,8 +3,6 @@
 
 """`robot-identification campaign`."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 import sys

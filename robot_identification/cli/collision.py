@@ -3,8 +3,6 @@
 
 """`robot-identification collision`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

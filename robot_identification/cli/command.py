@@ -8,8 +8,6 @@ The module of a command has an `EXAMPLE`, adds its options to a parser by `add_o
 them happen by `run`, which returns an exit code where that is not 0.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Container
 import importlib

@@ -3,8 +3,6 @@
 
 """`robot-identification compare`."""
 
-from __future__ import annotations
-
 import argparse
 
 from robot_identification.cli.options import (

@@ -3,10 +3,8 @@
 
 """`robot-identification completion`."""
 
-from __future__ import annotations
-
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from robot_identification.cli.command import make_parser
@@ -48,23 +46,31 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     Return a script that completes the commands, options and arguments of a parser.
 
     Options with choices complete these; options for a robot, an experiment file or friction laws
-    complete the known names; paths complete files. Raises MissingDependencyError if shtab is not
+    complete the known names; paths complete files. The parser is changed for that, and parses no
+    longer what its options may name beside. Raises MissingDependencyError if shtab is not
     installed.
     """
     with needing('shtab', 'completion in the shell'):
         import shtab
-    known = {name: tuple(list_names()) for name, list_names in _KNOWN.items()}
+    experiments = share_directory() / 'config' / 'experiments'
+    plans = sorted(path.stem for path in experiments.glob('*.yaml'))
+    # Known names by the destination of options that take them, or a YAML file.
+    known = {
+        'robot': [robot.name for robot in known_robots()], 'experiment': plans, 'plan': plans,
+    }
     for action in _actions(parser):
-        if action.dest in known and not action.choices:
+        if action.dest == 'friction':
+            action.choices = ('auto', 'none', *FRICTION_LAWS)
+        elif action.dest in known:
             _complete(action, {
-                **dict.fromkeys(('bash', 'zsh'), _function(action.dest)),
+                **dict.fromkeys(_FUNCTIONS, _function(action.dest)),
                 'tcsh': f'({" ".join(known[action.dest])})',
             })
         elif action.type in (Path, model_file):
             _complete(action, shtab.FILE)
     # tcsh has no functions.
     preamble = '' if shell == 'tcsh' else '\n'.join(
-        _FUNCTIONS[shell, name in _FILES].format(name=_function(name), words=' '.join(words))
+        _FUNCTIONS[shell].format(name=_function(name), words=' '.join(words))
         for name, words in known.items()
     )
     return str(shtab.complete(parser, shell, root_prefix=_PREFIX, preamble=preamble))
@@ -72,7 +78,7 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 def _function(name: str) -> str:
     """Return the shell's function for an option; shtab quotes what is named as a file."""
-    return f'{_PREFIX}_{"file_or" if name in _FILES else "word_of"}_{name}'
+    return f'{_PREFIX}_file_or_{name}'
 
 
 def _complete(action: argparse.Action, how: Mapping[str, object]) -> None:
@@ -89,41 +95,14 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(command)
 
 
-def _experiments() -> Iterator[str]:
-    """Yield the names of the experiment files that are shipped."""
-    for path in sorted((share_directory() / 'config' / 'experiments').glob('*.yaml')):
-        yield path.stem
-
-
-def _robots() -> Iterator[str]:
-    """Yield the names of the known robots."""
-    for robot in known_robots():
-        yield robot.name
-
-
-# What an option may name, by its destination.
-_KNOWN: dict[str, Callable[[], Iterable[str]]] = {
-    'robot': _robots,
-    'experiment': _experiments,
-    'plan': _experiments,
-    'friction': lambda: ('auto', 'none', *FRICTION_LAWS),
-}
-# Those that may as well name a YAML file.
-_FILES = ('robot', 'experiment', 'plan')
-# By shell, and whether files are meant, too: known names first, then YAML files and folders.
+# By shell: known names first, then YAML files and folders.
 _FUNCTIONS = {
-    ('bash', True): """{name}() {{
+    'bash': """{name}() {{
   compgen -W "{words}" -- "$1"
   compgen -f -X '!*.yaml' -- "$1"
   compgen -d -- "$1"
 }}""",
-    ('bash', False): """{name}() {{
-  compgen -W "{words}" -- "$1"
-}}""",
-    ('zsh', True): """{name}() {{
+    'zsh': """{name}() {{
   _alternative "words:known name:({words})" 'files:file:_files -g "*.yaml"'
-}}""",
-    ('zsh', False): """{name}() {{
-  _values "known name" {words}
 }}""",
 }

@@ -3,8 +3,6 @@
 
 """`robot-identification demo`: from nothing to a validated model of a simulated arm."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 
 """The truth of a simulated robot and what was identified: only possible in simulation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

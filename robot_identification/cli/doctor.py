@@ -3,8 +3,6 @@
 
 """`robot-identification doctor`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress

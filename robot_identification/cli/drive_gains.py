@@ -3,8 +3,6 @@
 
 """`robot-identification drive-gains`."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -19,6 +19,7 @@ from robot_identification.cli.excite_text import (
 )
 from robot_identification.cli.options import (
     add_force_option, add_robot_options, model_file, options_given, robot_from_options,
+    with_gravity_given,
 )
 from robot_identification.cli.output import (
     end_progress_line, print_json, print_results, progress_line, say, warn,
@@ -34,7 +35,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.files import check_writable, read_text, write_files
 from robot_identification.model import (
-    describe_placeholders, gravity_of_mounting, KinematicFilter, Motion, RobotModel,
+    describe_placeholders, KinematicFilter, Motion, RobotModel,
 )
 from robot_identification.options import add_arguments
 from robot_identification.parallel import available_processors
@@ -185,10 +186,7 @@ def robot_from_after(args: argparse.Namespace) -> RobotModel:
             'that of --after has its own'
         )
     robot = load_model(args.after).robot
-    robot = robot.with_gravity(robot.mounting_gravity)
-    if args.mounting is not None:
-        return robot.with_gravity(gravity_of_mounting(*args.mounting))
-    return robot if args.gravity is None else robot.with_gravity(args.gravity)
+    return with_gravity_given(args, robot.with_gravity(robot.mounting_gravity))
 
 
 def knowledge_from_option(

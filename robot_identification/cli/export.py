@@ -3,8 +3,6 @@
 
 """`robot-identification export`."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

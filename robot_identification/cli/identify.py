@@ -3,8 +3,6 @@
 
 """`robot-identification identify`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

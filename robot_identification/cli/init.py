@@ -3,11 +3,8 @@
 
 """`robot-identification init`."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
-import math
 from pathlib import Path
 import sys
 from typing import Any
@@ -24,7 +21,9 @@ from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import (
     adapt_laboratory, find_open_choices, Laboratory, plan_study,
 )
-from robot_identification.files import check_writable, dump_yaml, read_yaml, write_results
+from robot_identification.files import (
+    check_writable, dump_yaml, read_yaml, to_finite, write_results,
+)
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, known_robots, mount_tool, parse_urdf, read_description,
     RobotModel, Tool, tool_frame,
@@ -33,6 +32,7 @@ from robot_identification.model import (
 EXAMPLE = 'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study'
 DEFAULT_FOLDER = Path('study')
 ARM_YAML, ARM_URDF = 'arm.yaml', 'arm.urdf'
+OBSTACLES = ('table', 'wall', 'ceiling', 'cell')  # questions about them
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -127,26 +127,23 @@ class _Interview:
         default = question.default
         if not isinstance(default, str):
             default = default(answers)
-        if question.name in self._given or not self._asks:
-            text = self._given.get(question.name, default)
-            try:
-                answers[question.name] = question.parse(text, answers)
-            except IdentificationError as error:
-                raise type(error)(f'--{question.name}: {error}') from error
-            self._texts[question.name] = text
-            return
+        asks = self._asks and question.name not in self._given
         while True:
-            text = _ask(question.words, self._texts.get(question.name, default))
+            text = (
+                _ask(question.words, self._texts.get(question.name, default)) if asks
+                else self._given.get(question.name, default)
+            )
             try:
                 answers[question.name] = question.parse(text, answers)
             except IdentificationError as error:
+                if not asks:
+                    raise type(error)(f'--{question.name}: {error}') from error
                 say(f'  {error}')
-                continue
-            self._texts[question.name] = text
-            return
+            else:
+                self._texts[question.name] = text
+                return
 
     def _plan(self, answers: dict[str, Any]) -> tuple[Study, dict[str, str]]:
-        names = ('table', 'wall', 'ceiling', 'cell')
         robot: RobotModel = answers['robot']
         open_ = find_open_choices(robot)
         bare = open_.bare_links
@@ -155,7 +152,7 @@ class _Interview:
             mounting=answers['mounting'],
             # The default table is none of the user's making.
             obstacles=tuple(
-                obstacle for name in names for obstacle in answers[name]
+                obstacle for name in OBSTACLES for obstacle in answers[name]
                 if check or (name in self._given and not bare)
             ),
             window=answers['window'],
@@ -243,8 +240,8 @@ def _description_of_urdf(
     limits = robot.limits
     joints = {
         joint: {
-            'position': [_stated(lower), _stated(upper)], 'velocity': _stated(velocity),
-            'acceleration': _stated(acceleration), 'effort': _stated(effort),
+            'position': [lower, upper], 'velocity': velocity, 'acceleration': acceleration,
+            'effort': effort,
         }
         for joint, lower, upper, velocity, acceleration, effort in zip(
             robot.joint_names, limits.lower, limits.upper, limits.velocity, limits.acceleration,
@@ -254,11 +251,7 @@ def _description_of_urdf(
     content = {
         'schema_version': 1, 'name': robot.name,
         'description': f'{robot.name}, from {args.urdf.name}; null: not stated, fill it in',
-        'urdf': ARM_URDF, 'effort_unit': unit, 'joints': joints,
+        'urdf': ARM_URDF, 'effort_unit': unit, 'joints': to_finite(joints),
     }
     arguments = parse_xacro_arguments(args.xacro_arguments)
     return content, read_description(args.urdf, arguments), args.urdf.parent
-
-
-def _stated(limit: float) -> float | None:
-    return float(limit) if math.isfinite(limit) else None

@@ -3,8 +3,6 @@
 
 """The guide that `init` writes: every command of a study in order, with minutes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 import math
 from pathlib import Path

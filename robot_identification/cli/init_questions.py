@@ -3,8 +3,6 @@
 
 """Questions of `init`: each with its default, its option, and the accepted answers."""
 
-from __future__ import annotations
-
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

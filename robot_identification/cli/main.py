@@ -3,8 +3,6 @@
 
 """Entry point of `robot-identification`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 import io

@@ -3,8 +3,6 @@
 
 """Options that several commands share."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 import shlex
@@ -126,13 +124,15 @@ def _is_bag(path: Path) -> bool:
 
 def robot_from_options(args: argparse.Namespace) -> RobotModel:
     """Return the arm the options name."""
-    robot = described_robot(args, args.robot)
-    gravity = args.gravity
-    if args.mounting is not None:
-        gravity = list(gravity_of_mounting(*args.mounting))
-    if gravity is not None:
-        robot = robot.with_gravity(gravity)
+    robot = with_gravity_given(args, described_robot(args, args.robot))
     return robot if args.drive_gains is None else robot.with_drive_gains(args.drive_gains)
+
+
+def with_gravity_given(args: argparse.Namespace, robot: RobotModel) -> RobotModel:
+    """Return an arm with the gravity of --mounting or --gravity; as it is without them."""
+    if args.mounting is not None:
+        return robot.with_gravity(gravity_of_mounting(*args.mounting))
+    return robot if args.gravity is None else robot.with_gravity(args.gravity)
 
 
 def add_xacro_arguments(parser: argparse._ActionsContainer) -> None:

@@ -3,8 +3,6 @@
 
 """Output of commands: results on stdout, progress and warnings on stderr."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 import sys

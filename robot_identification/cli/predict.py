@@ -3,8 +3,6 @@
 
 """`robot-identification predict`."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 import shutil
@@ -73,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
         content |= _errors(model, comparison, args)
         lines += _error_lines(model, content)
     if args.energy:
-        report = _report_file(args)
+        report = args.output.with_suffix('.html')
         folder = ResultFolder(report.parent, args.force, args.command_line, BY_COMMAND)
         result = run_energy(args.model, args.bag, options, folder, report.name)
         notes += [note for note in result.notes if note not in notes]
@@ -107,13 +105,7 @@ def _check_arguments(args: argparse.Namespace) -> None:
                          '--causal')
     check_writable(args.output, args.force)
     if args.energy:
-        check_writable(_report_file(args), args.force)
-
-
-def _report_file(args: argparse.Namespace) -> Path:
-    """Return where the report of the energy goes."""
-    path: Path = args.output.with_suffix('.html')
-    return path
+        check_writable(args.output.with_suffix('.html'), args.force)
 
 
 def _errors(

@@ -8,8 +8,6 @@ Nothing here imports ROS. Discovery is limited to this host and a ROS_DOMAIN_ID 
 demo or test uses, so that a simulated experiment cannot meet a real robot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 import fcntl

@@ -3,8 +3,6 @@
 
 """`robot-identification robots`."""
 
-from __future__ import annotations
-
 import argparse
 
 from robot_identification.cli.output import print_results

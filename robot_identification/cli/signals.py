@@ -3,8 +3,6 @@
 
 """Signals that end a program: a closed terminal and a lost connection as well as Ctrl-C."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 import signal

@@ -3,8 +3,6 @@
 
 """`robot-identification simulate`."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

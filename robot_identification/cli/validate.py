@@ -3,8 +3,6 @@
 
 """`robot-identification validate`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

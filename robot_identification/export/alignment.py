@@ -3,8 +3,6 @@
 
 """Lay one description of an arm over another one by the axes of their joints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import permutations, product
 

@@ -3,8 +3,6 @@
 
 """Model data of every export: consistent bodies, rotors with mass, plain friction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lxml import etree

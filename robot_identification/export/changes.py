@@ -3,8 +3,6 @@
 
 """Changes of an export: inertials of links, and the files of a user."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 import difflib
 import os

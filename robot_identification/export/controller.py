@@ -3,8 +3,6 @@
 
 """Write what a running controller needs to feed gravity and friction forward, as YAML."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 import textwrap
 from typing import Any

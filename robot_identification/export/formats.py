@@ -7,8 +7,6 @@ Formats that a model is exported to as a whole, by the name of their option.
 To add one: write its file, add one line to EXPORTERS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,7 +33,7 @@ class ExportOptions:
     models: int = option(
         int, 'number of models in --sim, drawn from the covariance', metavar='N',
         # A hundred hold 98 % of what the covariance does; more than the most take minutes of conic
-        # programs, and make a folder that nobody lists.
+        # programs, and make a folder too long to list.
         default=100, minimum=1, maximum=10_000,
     )
     seed: int = option(int, 'seed of these models', default=0, minimum=0)

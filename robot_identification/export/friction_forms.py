@@ -8,8 +8,6 @@ The curve is that of steady sliding, the mean of both directions, over the speed
 load that the model was identified at.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Write a MuJoCo model with the identified bodies, rotors and friction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -9,8 +9,6 @@ other byte of the scene and of the files that it includes stays what it was. MuJ
 changed files before they are returned, and has to see the identified numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

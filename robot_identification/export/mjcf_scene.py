@@ -3,8 +3,6 @@
 
 """A MuJoCo scene as it is written: its files, their elements as one tree, and their classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 import os
 from pathlib import Path

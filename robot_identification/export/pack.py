@@ -3,8 +3,6 @@
 
 """Files of an arm for simulators: URDF, MJCF, USD, Isaac Lab, and models to randomize over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 import json
 import math

@@ -3,8 +3,6 @@
 
 """Write what plugins and controllers of ros2_control need beside the exported URDF, as YAML."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 import textwrap
 

@@ -3,8 +3,6 @@
 
 """Write an SDF model, as Gazebo reads it, with the identified bodies and friction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

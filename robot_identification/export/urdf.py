@@ -8,8 +8,6 @@ Only the <inertial> of links and the <dynamics> of joints change; every other by
 stays what it was, comments, blanks and the order of attributes with it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

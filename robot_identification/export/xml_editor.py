@@ -3,8 +3,6 @@
 
 """An XML text as lxml reads it, in which single elements change and all else stays as written."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Collection, Mapping
 import re
