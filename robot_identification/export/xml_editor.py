@@ -6,7 +6,7 @@
 import codecs
 from collections.abc import Collection, Mapping
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from lxml import etree
 from robot_identification.errors import DescriptionError
@@ -54,46 +54,42 @@ def comment_text(text: str) -> str:
     return re.sub('-+', '-', f' {text} ')
 
 
-class _Place(NamedTuple):
-    """Place of an element or a comment in the bytes."""
-
-    # Its first byte; the byte after its start tag, or after itself where one tag is all there is;
-    # the first of its end tag; and the one after itself.
-    start: int
-    opened: int
-    closed: int
-    end: int
-
-
 class XmlEditor:
     """Changes single elements of an XML text in UTF-8, in the style in which it is written."""
 
     def __init__(self, data: bytes, source: str, kind: str) -> None:
         self.data = data
         self.root = parse_xml(data, source, kind)
-        # lxml knows lines, not bytes. The elements are kept here: lxml makes others else.
-        self.places: dict[Any, _Place] = self._find_places()
-        self._changes: list[tuple[int, int, bytes]] = []
+        # Texts, and at odd places the markup between them.
+        self._tokens = [b'']
+        # First and last token of an element or a comment: lxml knows lines, not bytes. The
+        # elements are kept here: lxml makes others else.
+        self.places: dict[Any, tuple[int, int]] = {}
+        self._find_places()
+        self._added = [b''] * len(self._tokens)  # what comes after each token
         self._newline = b'\r\n' if b'\r\n' in data else b'\n'
         self._unit = self._find_unit()
         self._end_of_tag = ' />' if 2 * data.count(b' />') > data.count(b'/>') else '/>'
 
-    def _find_places(self) -> dict[Any, _Place]:
-        """Return the place of every element and comment: both have the order of the text."""
-        places, nodes, around = {}, self.root.iter(), list[tuple[Any, int, int]]()
+    def _find_places(self) -> None:
+        """Find the place of every element and comment: both have the order of the text."""
+        nodes, around, position = self.root.iter(), list[tuple[Any, int]](), 0
         for match in _MARKUP.finditer(self.data):
-            text, (start, end) = match[0], match.span()
-            if text.startswith(b'</'):
-                node, first, opened = around.pop()
-                places[node] = _Place(first, opened, start, end)
-            elif text.startswith((b'<!--', b'<?')):
+            markup, number = match[0], len(self._tokens)
+            self._tokens[-1] = self.data[position: match.start()]
+            self._tokens += [markup, b'']
+            position = match.end()
+            if markup.startswith(b'</'):
+                node, first = around.pop()
+                self.places[node] = first, number
+            elif markup.startswith((b'<!--', b'<?')):
                 if around:
-                    places[next(nodes)] = _Place(start, end, end, end)
-            elif text.endswith(b'/>'):
-                places[next(nodes)] = _Place(start, end, end, end)
-            elif not text.startswith(b'<!'):
-                around.append((next(nodes), start, end))
-        return places
+                    self.places[next(nodes)] = number, number
+            elif markup.endswith(b'/>'):
+                self.places[next(nodes)] = number, number
+            elif not markup.startswith(b'<!'):
+                around.append((next(nodes), number))
+        self._tokens[-1] = self.data[position:]
 
     def _find_unit(self) -> str:
         """Return by how much an element is indented more than the one around it."""
@@ -108,10 +104,10 @@ class XmlEditor:
 
     def _indent(self, element: Any) -> bytes | None:
         """Return the blanks before an element, None where it does not begin its line."""
-        start = self.places[element].start
-        before = self.data[self.data.rfind(b'\n', 0, start) + 1: start]
+        first, _ = self.places[element]
+        _, newline, before = self._tokens[first - 1].rpartition(b'\n')
         before = before.removeprefix(codecs.BOM_UTF8)
-        return None if before.strip(b' \t') else before
+        return None if before.strip(b' \t') or not (newline or first == 1) else before
 
     def set_attributes(
         self, element: Any, values: Mapping[str, str], instead_of: Collection[str] = ()
@@ -121,46 +117,43 @@ class XmlEditor:
 
         New ones stand after the last; those of `instead_of` are taken out.
         """
-        place, left = self.places[element], dict(values)
-        last = self.data.index(element.tag.encode(), place.start) + len(element.tag.encode())
-        for match in _ATTRIBUTE.finditer(self.data, last, place.opened):
-            name, last = match[1].decode(), match.end()
-            if name in instead_of:
-                self._changes.append((*match.span(), b''))
-            elif name in left:
-                value = left.pop(name)
-                if value != element.get(name):
-                    self._changes.append((match.start(2) + 1, last - 1, value.encode()))
+        first, _ = self.places[element]
+        tag, left = self._tokens[first], dict(values)
+        # The name, and where an attribute ended, with what became of it.
+        end = len(element.tag) + 1
+        parts = [tag[:end]]
+        for match in _ATTRIBUTE.finditer(tag, end):
+            name, end = match[1].decode(), match.end()
+            if name in left and left[name] != element.get(name):
+                parts.append(tag[match.start(): match.start(2) + 1])
+                parts.append(left[name].encode() + tag[end - 1: end])
+            elif name not in instead_of:
+                parts.append(match[0])
+            left.pop(name, None)
         mark = self._quote(element)
-        new = ''.join(f' {name}={mark}{value}{mark}' for name, value in left.items())
-        self._changes.append((last, last, new.encode()))
+        parts += [f' {name}={mark}{value}{mark}'.encode() for name, value in left.items()]
+        self._tokens[first] = b''.join([*parts, tag[end:]])
 
     def _quote(self, element: Any) -> str:
-        place = self.places[element]
-        tag = self.data[place.start: place.opened]
+        tag = self._tokens[self.places[element][0]]
         return "'" if tag.count(b"'") > tag.count(b'"') else '"'
 
     def insert(self, into: Any, new: Any, *, last: bool = False) -> None:
         """Put a new element or comment first into another one, or last."""
-        place, indent, before_end = self.places[into], self._indent(into), b''
+        (first, end), indent, before_end = self.places[into], self._indent(into), b''
         inside = [child for child in into if child in self.places]  # others are of other files
         if inside:
             indent = self._indent(inside[-1 if last else 0])
         elif indent is not None:
-            if b'\n' not in self.data[place.opened: place.closed]:
+            if b'\n' not in b''.join(self._tokens[first + 1: end]):
                 before_end = self._newline + indent
             indent += self._unit.encode()
         text = b'' if indent is None else self._newline + indent
-        text += self._written(new, into, indent)
-        if place.opened == place.end:  # it closes itself, and has to open
-            tag = self.data[place.start: place.end].removesuffix(b'/>').rstrip()
-            self._changes.append((
-                place.start, place.end,
-                tag + b'>' + text + before_end + f'</{into.tag}>'.encode(),
-            ))
-            return
-        at = self.places[inside[-1]].end if last and inside else place.opened
-        self._changes.append((at, at, text + before_end))
+        text += self._written(new, into, indent) + before_end
+        if first == end:  # it closes itself, and has to open
+            self._tokens[first] = self._tokens[first].removesuffix(b'/>').rstrip() + b'>'
+            text += f'</{into.tag}>'.encode()
+        self._added[self.places[inside[-1]][1] if last and inside else first] += text
 
     def _written(self, new: Any, like: Any, indent: bytes | None) -> bytes:
         """Return the text of a new element in the style of another one, on lines or on one."""
@@ -176,14 +169,12 @@ class XmlEditor:
 
     def replace(self, old: Any, new: Any) -> None:
         """Put a new element or comment in the place of another one."""
-        place = self.places[old]
+        first, end = self.places[old]
         text = self._written(new, old, self._indent(old))
-        self._changes.append((place.start, place.end, text))
+        self._tokens[first: end + 1] = [text, *[b''] * (end - first)]
 
     def result(self) -> bytes:
         """Return the text with all changes."""
-        parts, position = [], 0
-        for start, end, text in sorted(self._changes, key=lambda change: change[:2]):
-            parts += [self.data[position: start], text]
-            position = end
-        return b''.join([*parts, self.data[position:]])
+        return b''.join(
+            part for pair in zip(self._tokens, self._added, strict=True) for part in pair
+        )
