@@ -4,13 +4,13 @@
 """Lay one description of an arm over another one by the axes of their joints."""
 
 from dataclasses import dataclass
-from itertools import permutations, product
 
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 import scipy
+from scipy.spatial.transform import Rotation
 
 # By which the axes of two descriptions of one arm may differ [m], [rad]: lengths of published
 # scenes are rounded to millimetres, which adds up along an arm.
@@ -107,8 +107,10 @@ def _fit(arm: ArmAxes, target: ArmAxes) -> pin.SE3:
         return np.concatenate(parts)
 
     best, least = pin.SE3.Identity(), np.inf
-    # From the least turn on, so that one of several that fit alike is the nearest.
-    for start in sorted(_right_turns(), key=lambda turn: float(np.linalg.norm(pin.log3(turn)))):
+    # The rotations that take axes to axes, from the least turn on (the largest trace), so that one
+    # of several that fit alike is the nearest.
+    turns = np.round(Rotation.create_group('O').as_matrix())
+    for start in sorted(turns, key=np.trace, reverse=True):
         found = scipy.optimize.least_squares(
             misfit, np.zeros(6), args=(start,), xtol=1e-15, ftol=1e-15, gtol=1e-15,
         )
@@ -118,18 +120,6 @@ def _fit(arm: ArmAxes, target: ArmAxes) -> pin.SE3:
         if least < ROUNDING**2:
             break
     return best
-
-
-def _right_turns() -> list[FloatArray]:
-    """Return the 24 rotations that take axes to axes."""
-    turns = []
-    for order in permutations(range(3)):
-        for signs in product((1.0, -1.0), repeat=3):
-            turn = np.zeros((3, 3))
-            turn[range(3), order] = signs
-            if np.linalg.det(turn) > 0.0:
-                turns.append(turn)
-    return turns
 
 
 def _check(
