@@ -146,6 +146,7 @@ def run(args: argparse.Namespace) -> int | None:
     masses = describe_placeholders(robot)
     if masses:
         warn(masses)
+    refused: IdentificationError | None = None
     if args.evaluate is None:
         trajectory = _design(design, robot, experiment, known)
     elif _is_bag(args.evaluate):
@@ -159,14 +160,15 @@ def run(args: argparse.Namespace) -> int | None:
                 robot, experiment, found, dict(found.certificate.get('search', {}))
             )
         except IdentificationError as error:
-            evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
-            _show_refused(args, _Judged(robot, experiment, found, evaluation, str(error)))
-            # Not raised: with --json stdout has its one object already.
-            say(f'error: {error}')
-            return error.exit_code
+            trajectory, refused = found, error
     evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
-    judged = _Judged(robot, experiment, trajectory, evaluation)
+    judged = _Judged(
+        robot, experiment, trajectory, evaluation, '' if refused is None else str(refused)
+    )
     write_files(_contents(args, judged), args.force)
+    if refused is not None:
+        _show_refused(args, judged)
+        return refused.exit_code
     weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
     _show_result(args, judged, weakness)
     return None
@@ -341,8 +343,7 @@ def _show_result(
 
 
 def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
-    """Show the evaluation of a motion, and its picture, although it is not certified."""
-    write_files(_contents(args, judged), args.force)
+    """Show the evaluation of a motion that is not certified, and why it is not."""
     if args.json:
         print_json({
             'sha256': None, 'certificate': None, 'refused': judged.refused,
@@ -352,6 +353,8 @@ def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
         # With an error nothing stands on stdout that could be taken for a result.
         say(describe_motion(judged.trajectory, None) + ', not certified')
         say(describe_evaluation(judged.evaluation))
+    # Not raised: with --json stdout has its one object already.
+    say(f'error: {judged.refused}')
 
 
 def _judge_recording(
