@@ -10,6 +10,7 @@ from lxml import etree
 from lxml.builder import E
 import numpy as np
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.export.arm import (
     ArmJoint, exported_arm, ExportedArm, locked_words, numbers_text,
 )
@@ -74,27 +75,38 @@ def _remark(model: IdentifiedModel, frictions: list[FittedFriction]) -> str:
 def _body(joint: ArmJoint, friction: FittedFriction) -> Any:
     bounds = np.array([joint.lower, joint.upper])
     has_range = {'range': numbers_text(bounds)} if np.all(np.isfinite(bounds)) else {}
-    moments = joint.body.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    values = {key: numbers_text(value) for key, value in joint_values(joint, friction).items()}
     return E.body(
-        E.inertial(
-            pos=numbers_text(joint.body.lever), mass=repr(float(joint.body.mass)),
-            fullinertia=numbers_text(moments),
-        ),
+        E.inertial(**inertial_attributes(joint.body)),
         E.joint(
             name=joint.name, type='slide' if joint.is_prismatic else 'hinge',
-            axis=numbers_text(joint.axis), armature=repr(joint.reflected_inertia),
-            **friction_attributes(friction), **has_range,
+            axis=numbers_text(joint.axis), **values, **has_range,
         ),
         name=joint.link, **_pose(joint.placement),
     )
 
 
-def friction_attributes(friction: FittedFriction) -> dict[str, str]:
-    """Return the attributes of a joint for its friction; bristles are an actuator's."""
-    first, *others = friction.damping
+def inertial_attributes(body: pin.Inertia) -> dict[str, str]:
+    """Return the attributes of an element <inertial>, without the rounding of frames."""
+    moments = body.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     return {
-        'damping': numbers_text(np.array(friction.damping)) if any(others) else repr(first),
-        'frictionloss': repr(0.0 if friction.form == LUGRE else friction.coulomb),
+        'pos': numbers_text(_without_rounding(body.lever)), 'mass': repr(float(body.mass)),
+        'fullinertia': numbers_text(_without_rounding(moments)),
+    }
+
+
+def _without_rounding(vector: FloatArray) -> FloatArray:
+    """Return a vector with zero for what is the rounding of frames, doubles being 1e-16."""
+    return np.where(np.abs(vector) > 1e-14 * np.abs(vector).max(), vector, 0.0)
+
+
+def joint_values(joint: ArmJoint, friction: FittedFriction) -> dict[str, FloatArray]:
+    """Return rotor and friction of a joint by attribute; bristles are an actuator's."""
+    damping = np.array(friction.damping)
+    return {
+        'armature': np.array([joint.reflected_inertia]),
+        'damping': damping if damping[1:].any() else damping[:1],
+        'frictionloss': np.array([0.0 if friction.form == LUGRE else friction.coulomb]),
     }
 
 

@@ -22,13 +22,12 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.alignment import align_arms, Alignment, ArmAxes
 from robot_identification.export.arm import (
-    ArmJoint, exported_arm, ExportedArm, numbers_text, ROUNDING, shown_vector,
+    exported_arm, ExportedArm, numbers_text, ROUNDING, shown_vector,
 )
 from robot_identification.export.changes import change_of_link, ChangedFiles
 from robot_identification.export.formats import ExportOptions
-from robot_identification.export.friction_forms import (
-    fit_all_frictions, FittedFriction, LUGRE,
-)
+from robot_identification.export.friction_forms import fit_all_frictions, LUGRE
+from robot_identification.export.mjcf import inertial_attributes, joint_values
 from robot_identification.export.mjcf_scene import read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
@@ -80,9 +79,7 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: ExportOptions) -> Cha
     mujoco = import_mujoco('export into an MJCF scene')
     arm = exported_arm(model)
     frictions = fit_all_frictions(model, options.friction_form)
-    wanted = [
-        _wanted(joint, friction) for joint, friction in zip(arm.joints, frictions, strict=True)
-    ]
+    wanted = [joint_values(*pair) for pair in zip(arm.joints, frictions, strict=True)]
     scene = read_scene(into)
     own = {known: name for name, known in parse_joint_names(options.joint_names).items()}
     names = [own.get(joint.name, joint.name) for joint in arm.joints]
@@ -323,26 +320,12 @@ def _differ(before: FloatArray, after: FloatArray) -> bool:
 
 
 def _write_inertial(scene: Scene, body: Any, inertia: pin.Inertia) -> None:
-    moments = inertia.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    values = {
-        'pos': numbers_text(_without_rounding(inertia.lever)), 'mass': repr(float(inertia.mass)),
-        'fullinertia': numbers_text(_without_rounding(moments)),
-    }
+    values = inertial_attributes(inertia)
     old = body.find('inertial')
     if old is None:
         scene.editor_of(body).insert(body, etree.Element('inertial', values))
     else:
         scene.editor_of(old).set_attributes(old, values, ORIENTATIONS)
-
-
-def _wanted(joint: ArmJoint, friction: FittedFriction) -> dict[str, FloatArray]:
-    """Return what a joint is to have, by attribute."""
-    damping = np.array(friction.damping)
-    return {
-        'armature': np.array([joint.reflected_inertia]),
-        'damping': damping if damping[1:].any() else damping[:1],
-        'frictionloss': np.array([friction.coulomb]),
-    }
 
 
 def _write_joint(
@@ -387,8 +370,3 @@ def _check_reading(
                     f'{into}: joint {name!r:.80} has {attribute} {numbers_text(values)} once '
                     f'MuJoCo has read it, and {numbers_text(value)} was written: {remedy}'
                 )
-
-
-def _without_rounding(vector: FloatArray) -> FloatArray:
-    """Return a vector with zero for what is the rounding of frames, doubles being 1e-16."""
-    return np.where(np.abs(vector) > 1e-14 * np.abs(vector).max(), vector, 0.0)
