@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from robot_identification import identify, IdentifyOptions, read_recording, validate
 from robot_identification.cli.doctor import examine, ExamineOptions
-from robot_identification.cli.identify import conclude, show_tables, understand_tables
+from robot_identification.cli.identify import conclude
 from robot_identification.cli.options import (
     add_output_option, add_robot_options, options_given, RECORDING, result_folder,
     robot_from_options,
 )
 from robot_identification.cli.output import say, warn
+from robot_identification.cli.tables import show_tables, understand_tables
 from robot_identification.cli.validate import RESULT_FILES as VALIDATION_FILES
 from robot_identification.cli.validate import write_validation
 from robot_identification.errors import IdentificationError

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 from robot_identification import load_experiment, load_model, load_robot, read_recording
 from robot_identification.arrays import FloatArray
-from robot_identification.cli.identify import save_mapping
 from robot_identification.cli.options import (
     add_description_options, add_force_option, add_mapping_option, add_save_mapping_option,
     parse_xacro_arguments,
 )
 from robot_identification.cli.output import print_results
+from robot_identification.cli.tables import save_mapping
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError,
     NotIdentifiableError, UsageError,

@@ -4,7 +4,7 @@
 """`robot-identification identify`."""
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,13 @@ from robot_identification.cli.options import (
     add_output_option, add_robot_options, add_save_mapping_option, options_given, RECORDING,
     result_folder, robot_from_options,
 )
-from robot_identification.cli.output import print_results, say, show
-from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.cli.output import print_results, say
+from robot_identification.cli.tables import save_mapping, show_tables, understand_tables
+from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import Identification, IdentifyOptions
-from robot_identification.files import check_writable, write_atomically
 from robot_identification.options import add_arguments
 from robot_identification.parallel import LOCAL, open_executor
-from robot_identification.recording import (
-    describe_table, is_table, mapping_text, OpenedTable, understand_table,
-)
 from robot_identification.report import RESULT_FILES, save_identification, summary_text
-from robot_identification.texts import shown_line
 from robot_identification.validation import errors_content, verdict_content
 
 EXAMPLE = 'robot-identification identify bag --robot ur5 -o result'
@@ -107,37 +103,3 @@ def _content(args: argparse.Namespace, found: Identification) -> dict[str, Any]:
         'lost': found.unidentifiable,
         'cross_validation': [errors_content(errors) for errors in found.cross_validation],
     }
-
-
-def understand_tables(
-    paths: Sequence[Path], joint_names: Sequence[str], names: Mapping[str, str],
-    mapping: Path | None,
-) -> list[OpenedTable]:
-    """Return what the columns are of those recordings that are tables."""
-    return [
-        understand_table(path, joint_names, names, mapping) for path in paths
-        if path.exists() and is_table(path)
-    ]
-
-
-def show_tables(tables: Sequence[OpenedTable], position_units: Sequence[str]) -> None:
-    """Print what was understood, with units of the joints; of several alike the first."""
-    seen: set[str] = set()
-    for opened in tables:
-        lines = describe_table(opened, position_units)
-        if (text := mapping_text(opened.mapping)) in seen:
-            lines = [f'{opened.source.path}: a table of the same form']
-        seen.add(text)
-        for line in lines:
-            show(shown_line(line))
-
-
-def save_mapping(file: Path | None, tables: Sequence[OpenedTable], force: bool) -> None:
-    """Write the mapping of the first table; raise UsageError if there is none."""
-    if file is None:
-        return
-    if not tables:
-        raise UsageError('--save-mapping: no recording is a table: name a CSV, Parquet, MAT or '
-                         'NPZ file')
-    check_writable(file, force)
-    write_atomically(file, mapping_text(tables[0].mapping, tables[0].mapping.checks))

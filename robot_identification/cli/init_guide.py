@@ -9,8 +9,8 @@ from pathlib import Path
 import shlex
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 import numpy as np
+from robot_identification.errors import needing
 from robot_identification.excitation import (
     APPROACH_SPEED, GENTLE_SPEED, Laboratory, PlannedMotion, SLOW_SPEED, SLOW_TOOL_SPEED,
 )
@@ -163,7 +163,9 @@ def study_content(study: Study) -> dict[str, Any]:
 
 
 def guide_text(study: Study) -> str:
-    """Return the text of guide.md."""
+    """Return the text of guide.md; raises MissingDependencyError without what fills templates."""
+    with needing('jinja2', 'the guide of a study'):
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).resolve().parent), undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,

@@ -544,7 +544,7 @@ def test_commands_show_and_save_the_mapping(run, tmp_path):
 
 
 def test_a_mapping_of_no_table(tmp_path):
-    from robot_identification.cli.identify import save_mapping
+    from robot_identification.cli.tables import save_mapping
 
     with pytest.raises(UsageError, match='no recording is a table'):
         save_mapping(tmp_path / 'm.yaml', [], False)
