@@ -20,13 +20,13 @@ from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
-from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.band import parameter_figures
 from robot_identification.estimation.choice import choose_laws
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
 )
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
 from robot_identification.estimation.solving import solve_bounded
