@@ -125,7 +125,9 @@ def declare_options(
     for one in options_of(kind):
         declare(
             node, prefix + one.key, one.parameter_default, one.parameter_description,
-            minimum=one.minimum, maximum=one.maximum, choices=one.choices, read_only=read_only,
+            minimum=one.minimum, maximum=one.maximum, check=one.check, read_only=read_only,
+            # Without a default an empty text is none of them.
+            choices=('', *one.choices) if one.choices and one.default is None else one.choices,
         )
 
 

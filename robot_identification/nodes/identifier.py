@@ -22,7 +22,8 @@ from robot_identification.errors import DataError, IdentificationError, UsageErr
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
-    declare, declare_robot, in_parameters, LATCHED, run_node, serve, STEADY_CLOCK, value_of,
+    declare, declare_options, declare_robot, in_parameters, LATCHED, run_node, serve,
+    STEADY_CLOCK, value_of,
 )
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.identification_job import (
@@ -31,7 +32,7 @@ from robot_identification.nodes.identification_job import (
 from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
-from robot_identification.options import from_values, options_of
+from robot_identification.options import from_values
 from robot_identification.report import RESULT_FILES
 from std_msgs.msg import Float32, String
 
@@ -282,12 +283,7 @@ def _declare_identification(node: Node) -> None:
             "bags to identify from; not set, or ['']: the messages of ~/listen")
     declare(node, 'identify.output', '', 'folder for model, report and results')
     declare(node, 'identify.force', False, 'overwrite existing results')
-    for one in options_of(IdentifyOptions):
-        declare(
-            node, f'identify.{one.key}', one.parameter_default, one.parameter_description,
-            choices=('', *one.choices) if one.choices else (), check=one.check,
-            minimum=one.minimum, maximum=one.maximum,
-        )
+    declare_options(node, IdentifyOptions, prefix='identify.')
 
 
 def _declare_listening(node: Node) -> None:
