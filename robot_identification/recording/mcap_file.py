@@ -34,6 +34,8 @@ _LATEST = 2**63 - 1
 # Types of records, by the specification; a reader steps over those that are not named here.
 _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = range(1, 7)
 _STATISTICS, _METADATA, _DATA_END = 11, 12, 15
+# From here on types are those of applications, which a reader steps over.
+_APPLICATION = 0x80
 _RECORD = struct.Struct('<BQ')
 _MESSAGE_START = struct.Struct('<HIQQ')  # channel, sequence, log time, publish time
 _FOOTER_AND_MAGIC = struct.Struct('<BQQQI8s')
@@ -258,8 +260,8 @@ def _walk(stream: BinaryIO, size: int, where: str) -> Iterator[tuple[int, int, b
     """
     Yield position, type and content of the records up to `size`; a last chunk may be cut off.
 
-    Raise Damage behind the last good one. Types that are not MCAP's own are damage: a message
-    whose type is damaged is one.
+    Raise Damage behind the last good one. Types that are neither MCAP's own nor an application's
+    are damage: a message whose type is damaged is one.
     """
     position = stream.tell()
     try:
@@ -269,7 +271,7 @@ def _walk(stream: BinaryIO, size: int, where: str) -> Iterator[tuple[int, int, b
                 raise Damage(f'it ends at byte {size}{where}, inside a record')
             kind, length = _RECORD.unpack(head)
             end = position + _RECORD.size + length
-            if not 0 < kind <= _DATA_END:
+            if not (0 < kind <= _DATA_END or kind >= _APPLICATION):
                 raise Damage(f'no record that can be at byte {position}{where}')
             if end > size and kind == _CHUNK:
                 yield position, kind, stream.read(min(size - position, LARGEST_RECORD))

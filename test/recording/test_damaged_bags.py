@@ -326,6 +326,22 @@ def test_more_of_a_file_gives_more_of_the_recording(bags, tmp_path, form):
     assert before >= (0.9 * made[form].stat().st_size - chunk) / size - 60
 
 
+@pytest.mark.parametrize('form', ['checked', 'plain'])
+def test_records_of_applications_are_stepped_over(bags, tmp_path, form):
+    """Types from 0x80 are theirs by the specification; those below are MCAP's, or damage."""
+    made, whole = bags
+    data = made[form].read_bytes()
+    start = len(b'\x89MCAP0\r\n')
+    behind_header = start + 9 + struct.unpack_from('<Q', data, start + 1)[0]
+    path = tmp_path / made[form].name
+    for kind, is_read in ((0x80, True), (0xFF, True), (0x7F, False)):
+        path.write_bytes(
+            data[:behind_header] + struct.pack('<BQ', kind, 5) + b'hello' + data[behind_header:]
+        )
+        outcome = read_or_refuse(path, whole)
+        assert (not isinstance(outcome, BagError) and len(outcome) == len(whole)) == is_read
+
+
 @pytest.mark.parametrize('form', some_by_day(['checked', 'zstd', 'lz4'], 1))
 def test_no_wrong_byte_becomes_a_value(bags, tmp_path, form):
     """Where there are checksums, every flipped bit is met: a prefix, or all of it."""
