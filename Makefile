@@ -38,14 +38,19 @@ PACKAGE := $(VENV)/.package-installed
 COMPARED := $(VENV)/.compared-installed
 SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
 # Tests of nodes keep time, so they run after all the others, two files at a time: each test has a
-# ROS graph of its own, and much of it waits. Where a machine stalls for a second, an arm that is
-# watched has stopped: what fails is tried once more, and the summary names it. In the order of the
-# files: that with the fewest tests, which would be last, takes longest.
+# ROS graph of its own, and much of it waits. The demo, seven nodes that watch a moving arm, has
+# the computer for itself. Where a machine stalls for a second, an arm that is watched has stopped:
+# what fails is tried once more, and the summary names it. In the order of the files: that with the
+# fewest tests, which would be last, takes longest.
 NODE_TESTS := test/nodes test/launch
-NODE_OPTIONS := -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -r sfER
+DEMO_TESTS := test/nodes/test_demo.py
+NODE_OPTIONS := --reruns 1 -r sfER
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 TESTS := echo 'test: all but the nodes' && \
   $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
-  rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \
+  rest=$$?; echo 'test: the nodes' && \
+  $(BIN)/python -m pytest $(NODE_OPTIONS) $(SIDE_BY_SIDE) $(NODE_TESTS) --ignore=$(DEMO_TESTS) && \
+  echo 'test: the demo' && $(BIN)/python -m pytest $(NODE_OPTIONS) $(DEMO_TESTS) && \
   (exit $$rest)
 # mypy takes a processor for 40 s: it has what the tests leave idle, as those of nodes do half of
 # their time. Where the idle class is not allowed, as in some containers, niceness takes its place.

@@ -385,7 +385,7 @@ class ExperimentRunner(Node):
         self._check_surroundings()
         self._claim.check()
         if self._value('require_recorder') and not options.dry_run:
-            self._recorder.check()
+            self._recorder.check_anew()
         plan = make_plan(approval, self._find_begin(latest.q), options)
         if not options.dry_run:
             self._interface.prepare(plan.approach, plan.motion)

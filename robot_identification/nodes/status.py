@@ -87,6 +87,12 @@ class StatusClient:
             self._next = now + QUESTION_PERIOD
             self._client.ask()
 
+    def wait_for_new(self, timeout: float) -> None:
+        """Wait, in another thread than `look`, for the answer to a question asked from now on."""
+        begin = time.monotonic()
+        while self.asked_at < begin and time.monotonic() < begin + timeout:
+            time.sleep(0.01)
+
     def close(self) -> None:
         """Ask no more."""
         self._client.destroy()
@@ -98,6 +104,12 @@ class RecorderWatch:
     def __init__(self, node: Node, recorder: str) -> None:
         self._recorder, self._status = recorder, StatusClient(node, recorder)
         self.look = self._status.look
+
+    def check_anew(self) -> None:
+        """Check it by an answer of its present state; called in another thread than `look`."""
+        # On a busy computer the last answer may be from before the recorder was started.
+        self._status.wait_for_new(STATUS_TIMEOUT)
+        self.check()
 
     def check(self, waited: Callable[[float, float], float] = lambda age, now: age) -> None:
         """

@@ -91,3 +91,25 @@ def test_an_answer_that_nobody_asked_for_is_not_heeded(watch):
     recorder.look()
     with pytest.raises(UnsafeMotionError, match='does not answer'):
         recorder.check()
+
+
+@pytest.mark.parametrize('is_started', [True, False])
+def test_a_motion_begins_by_a_new_answer(watch, monkeypatch, is_started):
+    """An answer from before ~/start, taken late, does not refuse the motion after it."""
+    recorder, handle, clock = watch
+    handle.answer(0, False, state='IDLE', reason='nothing was recorded yet')
+    recorder.look()
+    clock[0] += 0.05
+
+    def sleep(seconds):
+        clock[0] += seconds
+        recorder.look()
+        if is_started and len(handle.asked) == 2:
+            handle.answer(1, True, state='RECORDING')
+
+    monkeypatch.setattr(time, 'sleep', sleep)
+    began = clock[0]
+    with nullcontext() if is_started else pytest.raises(UnsafeMotionError, match='is IDLE'):
+        recorder.check_anew()
+    # A recorder that answers is not waited for; one that does not, for the accepted silence.
+    assert clock[0] - began == pytest.approx(0.05 if is_started else 0.8, abs=0.03)
