@@ -26,7 +26,8 @@ import rclpy
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
 from robot_identification.model.model_file import load_model
-from robot_identification.nodes.direct_subscription import DirectSubscription, MessageWait
+from robot_identification.nodes.direct_subscription import DirectSubscription
+from robot_identification.nodes.topic_thread import MessageWait
 from robot_identification.prediction.comparison import Measured, read_measured
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from sensor_msgs.msg import JointState

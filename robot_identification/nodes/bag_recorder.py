@@ -29,19 +29,13 @@ from robot_identification.recording import DRIVER, DYNAMIC_JOINT_STATE
 from std_msgs.msg import String
 
 IDLE, RECORDING, FAULT = 'IDLE', 'RECORDING', 'FAULT'
-# From one look for messages to the next [s]; chosen: ten come in it at 500 Hz, and to be woken by
-# each would cost more than to write it. Queues hold two hundred times as much.
-TAKE_PERIOD = 0.02
-# The same while /clock gives the time in which messages are recorded [s]; chosen: that of messages
-# that are taken together is the same, and a simulation may be 20 times as fast as the clock here.
-SIMULATED_TAKE_PERIOD = 0.005
 # A call may overtake messages that were published before it: a stop waits so long for them [s];
-# chosen: two of TAKE_PERIOD.
+# chosen: twenty messages of 500 Hz.
 TRANSIT_TIME = 0.04
 HEARTBEAT = 0.1  # [s]; chosen: a disk that is full is noticed this soon
-# Heartbeats from one look at the disk, the runner and the optional topics to the next, and from
+# Heartbeats from one check of the disk, the runner and the optional topics to the next, and from
 # one report to the next; chosen: half a second and a second.
-_LOOK, _REPORT = 5, 10
+_CHECK, _REPORT = 5, 10
 # What a topic takes at most [bytes/s]; chosen: six joints at 500 Hz take 156 000 (312 bytes a
 # message, docs/recording.md).
 TOPIC_RATE = 250_000
@@ -74,8 +68,8 @@ class BagRecorder(Node):
     """
     Writes what arrives, as it arrives; nothing is deserialized.
 
-    One thread does everything; messages are taken by a timer, as rclpy's executors take more time
-    for a message than its writing does.
+    A thread of its session takes and writes messages, as rclpy's executors take more time for a
+    message than its writing does (`python -m benchmarks recorder`).
     """
 
     def __init__(self) -> None:
@@ -117,8 +111,6 @@ class BagRecorder(Node):
         serve(self, '~/stop', self._stop)
         serve_status(self, lambda: (self._session is not None, self._content()))
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=STEADY_CLOCK)
-        self._taking = self.create_timer(TAKE_PERIOD, self._on_take, clock=STEADY_CLOCK)
-        self._taking.cancel()
         self._publish_state()
 
     def _declare_notes(self) -> None:
@@ -169,10 +161,6 @@ class BagRecorder(Node):
         # What is there already needs no look while messages wait.
         gc.collect()
         gc.freeze()
-        simulated = self.get_clock().ros_time_is_active
-        period = SIMULATED_TAKE_PERIOD if simulated else TAKE_PERIOD
-        self._taking.timer_period_ns = round(1e9 * period)
-        self._taking.reset()
         missing = [name for name in order.optional_topics if name not in self._session.topics]
         self._enter(RECORDING, '')
         yet = f'; recorded as soon as it has a publisher: {", ".join(missing)}'
@@ -218,10 +206,6 @@ class BagRecorder(Node):
                 'or lower start.expected_duration'
             )
 
-    def _on_take(self) -> None:
-        if self._session is not None:
-            self._session.take()
-
     def _on_heartbeat(self) -> None:
         self._beats += 1
         if self._session is not None:
@@ -240,9 +224,9 @@ class BagRecorder(Node):
             return FAULT, session.failure
         if self._runner is not None and (ended := self._runner.why_ended(time.monotonic())):
             return IDLE, ended
-        if self._beats % _LOOK == 0:
-            session.adopt()
-            self._driver.look()
+        if self._beats % _CHECK == 0:
+            session.add_published()
+            self._driver.poll()
             try:
                 self._free = _free_space(session.order.output)
             except OSError as error:
@@ -278,7 +262,6 @@ class BagRecorder(Node):
             state, reason = FAULT, session.failure or str(error)
         self._note(session)
         self._session = None
-        self._taking.cancel()
         self._forget_runner()
         if session.is_gone:
             self._enter(FAULT, session.failure)

@@ -10,16 +10,15 @@ of its node: at 500 Hz that is most of what a node takes. Here a message costs i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 import time
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
-from rclpy.context import Context
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from robot_identification.nodes.recording_losses import LossCounter
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
@@ -29,6 +28,10 @@ except ImportError:
 
 # A later answer is none [s]; chosen: above every timeout of what asks.
 ANSWERED_WITHIN = 10.0
+# Of a serialized message [bytes]; chosen: a joint takes 24 bytes of numbers and its name, so that
+# several hundred joints fit.
+LARGEST_JOINT_STATE = 65_536
+WARNED_EVERY = 5.0  # [s]; chosen: seen on a terminal, and no flood
 Taken = tuple[bytes, Mapping[str, Any]]
 
 
@@ -67,6 +70,44 @@ class _LeftAlone(CallbackGroup):
 
     def ending_execution(self, entity: object) -> None:
         """Do nothing: nothing has begun."""
+
+
+class LossCounter:
+    """
+    Counts as `lost` what was published on a topic after its first message and did not arrive.
+
+    A publisher numbers what it publishes, and DDS keeps the order of each publisher: what is
+    missing between two numbers was lost, at any rate. rclpy does not know the publisher of a
+    number. While there are several publishers, and where a middleware gives no numbers, the
+    losses that the middleware itself reports are counted instead, and what a full queue replaced
+    is not seen.
+    """
+
+    def __init__(self) -> None:
+        self.lost = 0
+        self._last: int | None = None
+        self._numbered = True
+
+    def add(self, number: int | None, publishers: int) -> None:
+        """Count a message, with its publisher's number from 1; None or 0 where there is none."""
+        self._numbered = bool(number) and publishers <= 1
+        if not self._numbered:
+            self._last = None
+            return
+        # A publisher that was started anew counts from the beginning.
+        if self._last is not None and number > self._last:
+            self.lost += number - self._last - 1
+        self._last = number
+
+    def update(self, publishers: int) -> None:
+        """Forget the last number when it is not that of the only publisher any more."""
+        if publishers != 1:
+            self._last = None
+
+    def report(self, count: int) -> None:
+        """Take note of so many messages that the middleware reports as lost."""
+        if not self._numbered:
+            self.lost += count
 
 
 class DirectSubscription:
@@ -120,9 +161,9 @@ class DirectSubscription:
                 self._losses.add(info.get('publication_sequence_number'), publishers)
         return messages
 
-    def look(self) -> None:
-        """Heed what the middleware reports: losses, and publishers that leave or do not fit."""
-        self._losses.look(self.publishers)
+    def handle_events(self) -> None:
+        """Handle what the middleware reports: losses, and publishers that leave or do not fit."""
+        self._losses.update(self.publishers)
         for handler in self._subscription.event_handlers:
             # An executor would set this after its wait.
             handler._ready_to_take_data = True
@@ -185,25 +226,42 @@ class DirectClient:
         self._node.destroy_client(self._client)
 
 
-class MessageWait:
-    """Wait of a thread of its own for messages of some subscriptions."""
-
-    def __init__(self, context: Context, subscriptions: Sequence[DirectSubscription]) -> None:
-        self._subscriptions = tuple(subscriptions)
-        with context.handle:
-            self._wait_set = rclpy_implementation.WaitSet(
-                len(self._subscriptions), 0, 0, 0, 0, 0, context.handle
-            )
-
-    def wait(self, seconds: float) -> bool:
-        """Return whether a message waits to be taken, as soon as one does or after some time."""
-        self._wait_set.clear_entities()
-        for subscription in self._subscriptions:
-            self._wait_set.add_subscription(subscription.handle)
-        # A negative time would be a wait without end.
-        self._wait_set.wait(max(round(1e9 * seconds), 0))
-        return bool(self._wait_set.get_ready_entities('subscription'))
-
-
 def _ignore(message: object) -> None:
     """Do nothing: rclpy asks for a callback."""
+
+
+def within_bounds(
+    node: Node, topic: str, receive: Callable[[bytes], object]
+) -> Callable[[bytes], None]:
+    """Return what hands serialized messages of a topic on, and warns of those of over 64 KiB."""
+    def check(data: bytes) -> None:
+        if len(data) <= LARGEST_JOINT_STATE:
+            receive(data)
+            return
+        node.get_logger().warning(
+            f'a message on {node.resolve_topic_name(topic)} has {len(data)} bytes, at most '
+            f'{LARGEST_JOINT_STATE} are accepted: it is left out; find its publisher',
+            throttle_duration_sec=WARNED_EVERY,
+        )
+
+    return check
+
+
+def create_bounded_subscription(
+    node: Node,
+    kind: Any,
+    topic: str,
+    callback: Callable[[Any], None],
+    qos: QoSProfile,
+) -> Subscription:
+    """
+    Subscribe to a topic; serialized messages of more than 64 KiB are left out.
+
+    A million names in a message are a million Python objects, and the node does nothing else until
+    they are made. Here it is asked first how long the serialized message is; what is left is the
+    copy that the middleware makes. A warning says what is left out.
+    """
+    receive = within_bounds(
+        node, topic, lambda data: callback(deserialize_message(data, kind))
+    )
+    return node.create_subscription(kind, topic, receive, qos, raw=True)

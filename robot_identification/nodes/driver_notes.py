@@ -28,7 +28,7 @@ class DriverNotes:
     """
     Knowledge of the driver, from its description, its controller manager and its states.
 
-    Nothing is waited for: `look` asks until it is answered.
+    Nothing is waited for: `poll` asks until it is answered.
     """
 
     def __init__(self, node: Node) -> None:
@@ -44,9 +44,9 @@ class DriverNotes:
     def begin(self) -> None:
         """Forget what the last recording was driven by, and ask anew."""
         self._controllers, self._asked_at = None, -math.inf
-        self.look()
+        self.poll()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Ask for the controllers, if there is no answer yet; to be called regularly."""
         if self._list is None or self._controllers is not None:
             return

@@ -278,7 +278,7 @@ class ExperimentRunner(Node):
 
     def _watch(self) -> None:
         """Watch a motion."""
-        self._recorder.look()
+        self._recorder.poll()
         if self._machine.is_busy:
             self._handle(self._robot_state())
         self._handle(ev.Tick())

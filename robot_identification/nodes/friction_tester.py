@@ -28,7 +28,7 @@ from rclpy.qos import qos_profile_sensor_data, QoSProfile
 from robot_identification.errors import IdentificationError, UnsafeMotionError, UsageError
 from robot_identification.execution import REST_SPEED
 from robot_identification.nodes.arm_claim import ArmClaim
-from robot_identification.nodes.bounded_subscription import create_bounded_subscription
+from robot_identification.nodes.direct_subscription import create_bounded_subscription
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve, set_own_parameter,
     STEADY_CLOCK, value_of,

@@ -9,15 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 import json
 from pathlib import Path
+import threading
 import time
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import BagError, UsageError
-from robot_identification.nodes.direct_subscription import DirectSubscription, fitting_qos
-from robot_identification.nodes.recording_losses import DuplicateCounter, stamp_of
-from robot_identification.nodes.recording_types import definitions_of, has_header, message_class
+from robot_identification.nodes.direct_subscription import (
+    DirectSubscription, fitting_qos, Taken,
+)
+from robot_identification.nodes.recording_types import (
+    definitions_of, has_header, message_class, stamp_of,
+)
+from robot_identification.nodes.topic_thread import AT_A_TIME, TopicThread
 from robot_identification.recording import BagWriter, OfferedQos
 
 # Messages; chosen: 4 s of a 500 Hz driver, as the disk may stall that long (docs/recording.md).
@@ -28,9 +33,8 @@ CHUNK_SIZE = 48 * 1024
 # A killed process loses at most this much, and what it had not taken yet [s] (docs/recording.md);
 # chosen: twice the period of the heartbeat.
 FLUSH_PERIOD = 0.2
-# Messages of a topic taken at a time before timers and services have their turn; chosen: 1 s of a
-# 500 Hz topic, which takes some 10 ms.
-AT_A_TIME = 500
+# From one look at losses and publishers to the next [s]; chosen: as the node's heartbeat.
+EVENT_PERIOD = 0.1
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,19 @@ class RecordingOrder:
             raise UsageError('start.topics is empty: name at least one topic to record')
         if self.output.exists():
             raise UsageError(f'{self.output} exists already: name another bag')
+
+
+class DuplicateCounter:
+    """Counts messages with the header stamp of the one before: `duplicates`."""
+
+    def __init__(self) -> None:
+        self.duplicates = 0
+        self._last = 0
+
+    def add(self, stamp: int) -> None:
+        """Take note of a message by its stamp [ns]; 0 is none."""
+        self.duplicates += bool(stamp) and stamp == self._last
+        self._last = stamp
 
 
 @dataclass
@@ -84,11 +101,10 @@ class RecordingSession:
     """
     A bag being recorded, from the moment that every required topic is connected.
 
-    Nothing is deserialized, and no executor turns for a message: `take` is called regularly, from
-    the one thread that calls all methods. `failure` says why nothing more is written; `is_gone`
-    whether the bag is not at its place any more. Raises
-    BagError if a topic is not published, not connected or of an unknown type, or the bag cannot be
-    written; then no bag is left behind.
+    A thread of its own writes each message as it comes, and nothing is deserialized; one other
+    thread calls the methods. `failure` says why nothing more is written; `is_gone` whether the bag
+    is not at its place any more. Raises BagError if a topic is not published, not connected or of
+    an unknown type, or the bag cannot be written; then no bag is left behind.
     """
 
     def __init__(self, node: Node, order: RecordingOrder) -> None:
@@ -100,8 +116,11 @@ class RecordingSession:
         self._refused: set[str] = set()
         self._lag = 0
         self._flushed_at = time.monotonic()
+        self._simulated_time = node.get_clock().ros_time_is_active
+        # Held while the bag is written to.
+        self._lock = threading.Lock()
+        self._thread = TopicThread(node, EVENT_PERIOD)
         kinds = self._wait_for_topics()
-        # No callback is served before this has returned, so none misses the bag.
         self._writer: BagWriter | None = None
         try:
             for name, kind in kinds.items():
@@ -113,13 +132,14 @@ class RecordingSession:
             self._identity = _identity_of(self._writer.file)
             for topic in self.topics.values():
                 self._declare(topic)
-            self.adopt()
+                self._record(topic)
+            self.add_published()
         except BaseException:
             self._unsubscribe()
             if self._writer is not None:
                 self._writer.discard()
             raise
-        self._simulated_time = node.get_clock().ros_time_is_active
+        self._thread.start(self._handle_events, self._on_error)
 
     @property
     def writer(self) -> BagWriter:
@@ -159,22 +179,20 @@ class RecordingSession:
             return False
 
     def flush(self) -> None:
-        """Look at the file and the publishers, and write what is collected when it is time to."""
+        """Check the file, and write what is collected when it is time to."""
         self.check_file()
-        for topic in self.topics.values():
-            if topic.subscription is not None:
-                topic.subscription.look()
         now = time.monotonic()
         if now < self._flushed_at + FLUSH_PERIOD or self.failure:
             return
         self._flushed_at = now
         try:
-            self.writer.flush()
+            with self._lock:
+                self.writer.flush()
         except BagError as error:
             self.failure = str(error)
 
-    def adopt(self) -> None:
-        """Listen to the optional topics that are published by now."""
+    def add_published(self) -> None:
+        """Record the optional topics that are published by now."""
         wanted = [
             name for name in self.order.optional_topics
             if name not in self.topics and name not in self._refused
@@ -185,6 +203,7 @@ class RecordingSession:
             try:
                 self._subscribe(name, kind)
                 self._declare(self.topics[name])
+                self._record(self.topics[name])
             except Exception as error:
                 # No content of a topic may end the recording.
                 self._refused.add(name)
@@ -204,7 +223,10 @@ class RecordingSession:
 
         Raises BagError if the disk does not take it, or the bag is not at its place any more.
         """
-        self.take(DEPTH)
+        self._thread.end()
+        for topic in self.topics.values():
+            if topic.subscription is not None:
+                self._receive(topic, topic.subscription.take(DEPTH))
         self._unsubscribe()
         self.check_file()
         if self.is_gone:
@@ -256,9 +278,15 @@ class RecordingSession:
             offered_qos(info.qos_profile)
             for info in self._node.get_publishers_info_by_topic(topic.name)
         ]
-        self.writer.add_topic(
-            topic.name, topic.kind, definitions=definitions_of(topic.kind), qos=offers
-        )
+        with self._lock:
+            self.writer.add_topic(
+                topic.name, topic.kind, definitions=definitions_of(topic.kind), qos=offers
+            )
+
+    def _record(self, topic: RecordedTopic) -> None:
+        """Have the messages of a topic written from now on."""
+        assert topic.subscription is not None
+        self._thread.add(topic.subscription, lambda messages: self._receive(topic, messages))
 
     def _drop(self, name: str) -> None:
         topic = self.topics.pop(name, None)
@@ -288,20 +316,30 @@ class RecordingSession:
                 )
             time.sleep(0.02)
 
-    def take(self, most: int = AT_A_TIME) -> None:
-        """Write what has come since, at most so many messages of a topic."""
-        for topic in self.topics.values():
-            if topic.subscription is None:
-                continue
-            messages = topic.subscription.take(most)
-            topic.lost = topic.subscription.lost
-            now = time.time_ns()
+    # In the thread
+
+    def _receive(self, topic: RecordedTopic, messages: list[Taken]) -> None:
+        """Write messages that waited together."""
+        now = time.time_ns()
+        with self._lock:
             for data, info in messages:
                 self._write(topic, data, topic.arrival(info, now))
-            if messages:
-                self._lag = max(self._lag, now - topic.arrival(messages[0][1], now))
-            if len(messages) < most:
-                topic.emptied_at = now
+        if messages:
+            self._lag = max(self._lag, now - topic.arrival(messages[0][1], now))
+        if len(messages) < AT_A_TIME:
+            topic.emptied_at = now
+        if topic.subscription is not None:
+            topic.lost = topic.subscription.lost
+
+    def _handle_events(self) -> None:
+        for topic in list(self.topics.values()):
+            if topic.subscription is not None:
+                topic.subscription.handle_events()
+                topic.lost = topic.subscription.lost
+
+    def _on_error(self, error: Exception) -> None:
+        """End the recording: what is not written must be known."""
+        self.failure = self.failure or f'{self.order.output} was closed: {error!r}'
 
     def _write(self, topic: RecordedTopic, data: bytes, arrival: int) -> None:
         if self.failure:

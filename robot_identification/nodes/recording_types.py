@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 import re
+import struct
 from typing import Any
 
 from robot_identification.errors import BagError, DescriptionError, UsageError
@@ -20,6 +21,7 @@ _PRIMITIVES = {
     'bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring',
     *(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)),
 }
+STAMP_END = 12  # [bytes]; CDR: four in front, and a stamp of two 32-bit integers
 _MOST_TYPES = 200  # number of types; chosen: far more than a message is nested of
 
 
@@ -86,3 +88,12 @@ def _installed_text(kind: str) -> str | None:
     # A package that is not there is a KeyError, an index that is not there an OSError.
     except (ImportError, LookupError, OSError, ValueError, UsageError, DescriptionError):
         return None
+
+
+def stamp_of(data: bytes) -> int:
+    """Return the stamp [ns] of a serialized message that begins with a header, 0 without one."""
+    if len(data) < STAMP_END:
+        return 0
+    # The second byte states how numbers are encoded; odd ones are little-endian.
+    seconds, nanoseconds = struct.unpack_from('<iI' if data[1] & 1 else '>iI', data, 4)
+    return int(seconds * 1_000_000_000 + nanoseconds)

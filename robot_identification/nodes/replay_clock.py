@@ -10,7 +10,7 @@ Nothing here needs ROS: the input is bytes and numbers.
 from __future__ import annotations
 
 from robot_identification.errors import DataError
-from robot_identification.nodes.recording_losses import STAMP_END, stamp_of
+from robot_identification.nodes.recording_types import STAMP_END, stamp_of
 from robot_identification.recording import LARGEST_DISORDER
 
 # Messages at the beginning by which a second pass is known, even if the first of them is lost;

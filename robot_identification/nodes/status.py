@@ -60,7 +60,7 @@ def serve_status(node: Node, status: Callable[[], tuple[bool, str]]) -> None:
 
 class StatusClient:
     """
-    Asks another node for its status while `look` is called, by one thread.
+    Asks another node for its status while `poll` is called, by one thread.
 
     `is_at_work` and `content` are of its last answer, to the question that was asked at `asked_at`
     [s] of the monotonic clock.
@@ -77,7 +77,7 @@ class StatusClient:
         """Return whether the node is on the graph."""
         return self._client.is_ready
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Take what was answered, and ask anew when it is time to."""
         for asked_at, answer in self._client.take():
             self.is_at_work, self.asked_at = answer.success, asked_at
@@ -88,7 +88,7 @@ class StatusClient:
             self._client.ask()
 
     def wait_for_new(self, timeout: float) -> None:
-        """Wait, in another thread than `look`, for the answer to a question asked from now on."""
+        """Wait, in another thread than `poll`, for the answer to a question asked from now on."""
         begin = time.monotonic()
         while self.asked_at < begin and time.monotonic() < begin + timeout:
             time.sleep(0.01)
@@ -99,14 +99,14 @@ class StatusClient:
 
 
 class RecorderWatch:
-    """The bag recorder of that node name; `look` and `check` are called by the runner's watch."""
+    """The bag recorder of that node name; `poll` and `check` are called by the runner's watch."""
 
     def __init__(self, node: Node, recorder: str) -> None:
         self._recorder, self._status = recorder, StatusClient(node, recorder)
-        self.look = self._status.look
+        self.poll = self._status.poll
 
     def check_anew(self) -> None:
-        """Check it by an answer of its present state; called in another thread than `look`."""
+        """Check it by an answer of its present state; called in another thread than `poll`."""
         # On a busy computer the last answer may be from before the recorder was started.
         self._status.wait_for_new(STATUS_TIMEOUT)
         self.check()
@@ -154,7 +154,7 @@ class RunnerWatch:
         self._rests_since: float | None = None
         deadline = time.monotonic() + timeout
         while np.isinf(self._status.asked_at):
-            self._status.look()
+            self._status.poll()
             if time.monotonic() > deadline:
                 self.close()
                 raise BagError(
@@ -172,7 +172,7 @@ class RunnerWatch:
     def why_ended(self, now: float) -> str:
         """Return why there is nothing more to record, empty while there may be."""
         status = self._status
-        status.look()
+        status.poll()
         if not status.is_there:
             return f'{self._name} has ended'
         if status.is_at_work:

@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 import sys
 import threading
 import time
 from typing import Any
 
+from rclpy.context import Context
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
-from robot_identification.nodes.bounded_subscription import within_bounds
-from robot_identification.nodes.direct_subscription import DirectSubscription, MessageWait
+from robot_identification.nodes.direct_subscription import (
+    DirectSubscription, Taken, within_bounds,
+)
 
 # Messages of a topic taken at a time before others have their turn; chosen: 0.1 s of a 500 Hz
 # topic.
@@ -25,6 +28,27 @@ AT_A_TIME = 50
 # period of 500 Hz. Python's own is 5 ms.
 SWITCH_INTERVAL = 0.0004
 STOP_TIMEOUT = 5.0  # [s] for the thread to end; chosen: above its longest turn, sending a motion
+Receive = Callable[[list[Taken]], object]
+
+
+class MessageWait:
+    """Wait of a thread of its own for messages of some subscriptions."""
+
+    def __init__(self, context: Context, subscriptions: Sequence[DirectSubscription]) -> None:
+        self._subscriptions = tuple(subscriptions)
+        with context.handle:
+            self._wait_set = rclpy_implementation.WaitSet(
+                len(self._subscriptions), 0, 0, 0, 0, 0, context.handle
+            )
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether a message waits to be taken, as soon as one does or after some time."""
+        self._wait_set.clear_entities()
+        for subscription in self._subscriptions:
+            self._wait_set.add_subscription(subscription.handle)
+        # A negative time would be a wait without end.
+        self._wait_set.wait(max(round(1e9 * seconds), 0))
+        return bool(self._wait_set.get_ready_entities('subscription'))
 
 
 class TopicThread:
@@ -39,7 +63,7 @@ class TopicThread:
 
     def __init__(self, node: Node, period: float) -> None:
         self._node, self._period = node, period
-        self._subscriptions: list[tuple[DirectSubscription, Callable[[bytes], object]]] = []
+        self._subscriptions: list[tuple[DirectSubscription, Receive]] = []
         self._poll: Callable[[], object] = _nothing
         self._on_error: Callable[[Exception], object] = _raise
         self._ended = threading.Event()
@@ -65,8 +89,16 @@ class TopicThread:
             deserialize_message(data, kind) if read is None else read(data)
         ))
         subscription = DirectSubscription(self._node, kind, topic, qos)
-        self._subscriptions.append((subscription, receive))
+        self.add(subscription, lambda taken: [receive(data) for data, _ in taken])
         return subscription
+
+    def add(self, subscription: DirectSubscription, receive: Receive) -> None:
+        """
+        Hand the messages of a subscription to `receive` as they are, those that wait together.
+
+        It may be added after `start`; the thread waits for its messages within `period`.
+        """
+        self._subscriptions.append((subscription, receive))
 
     def start(
         self, poll: Callable[[], object] | None = None,
@@ -81,11 +113,15 @@ class TopicThread:
         self._poll, self._on_error = poll or _nothing, on_error or _raise
         self._thread.start()
 
-    def stop(self) -> None:
-        """End it, and its subscriptions."""
+    def end(self) -> None:
+        """End it; what comes from now on waits in its subscriptions."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT)
+
+    def stop(self) -> None:
+        """End it, and its subscriptions."""
+        self.end()
         for subscription, _ in self._subscriptions:
             subscription.destroy()
         self._subscriptions = []
@@ -93,17 +129,18 @@ class TopicThread:
     def report_events(self) -> None:
         """Log what the middleware reports of publishers; to be called regularly, elsewhere."""
         for subscription, _ in self._subscriptions:
-            subscription.look()
+            subscription.handle_events()
 
     def _run(self) -> None:
-        wait = MessageWait(
-            self._node.context, [subscription for subscription, _ in self._subscriptions]
-        )
-        due = time.monotonic()
+        due, served = time.monotonic(), list(self._subscriptions)
+        wait = MessageWait(self._node.context, [one for one, _ in served])
         while not self._ended.is_set():
+            if len(served) < len(self._subscriptions):
+                served = list(self._subscriptions)
+                wait = MessageWait(self._node.context, [one for one, _ in served])
             self._attempt(partial(wait.wait, due - time.monotonic()))
-            for subscription in self._subscriptions:
-                self._attempt(partial(_deliver, *subscription))
+            for subscription, receive in served:
+                self._attempt(partial(_deliver, subscription, receive))
             now = time.monotonic()
             if now >= due:
                 self._attempt(self._poll)
@@ -121,9 +158,10 @@ class TopicThread:
             self._ended.wait(self._period)
 
 
-def _deliver(subscription: DirectSubscription, receive: Callable[[bytes], object]) -> None:
-    for data, _ in subscription.take(AT_A_TIME):
-        receive(data)
+def _deliver(subscription: DirectSubscription, receive: Receive) -> None:
+    taken = subscription.take(AT_A_TIME)
+    if taken:
+        receive(taken)
 
 
 def _nothing() -> None:

@@ -25,7 +25,7 @@ from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import (
     JointHealth, NONE, PAYLOAD, PayloadChange, PayloadState, write_reference,
 )
-from robot_identification.nodes.bounded_subscription import within_bounds
+from robot_identification.nodes.direct_subscription import within_bounds
 from robot_identification.nodes.common import (
     act_after_setting, declare, declare_options, LATCHED, run_node, serve, STEADY_CLOCK,
     WARNED_EVERY,

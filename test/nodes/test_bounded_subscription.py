@@ -13,17 +13,17 @@ MANY = 1_000_000
 @pytest.mark.parametrize('field', ['name', 'position'])
 def test_only_small_messages_are_built(graph, monkeypatch, field):
     """A million names, or numbers, between two messages of six joints, which come unchanged."""
-    from robot_identification.nodes import bounded_subscription
+    from robot_identification.nodes import direct_subscription
 
     built, heard = [], []
-    build = bounded_subscription.deserialize_message
+    build = direct_subscription.deserialize_message
 
     def note(data, kind):
         built.append(len(data))
         return build(data, kind)
 
-    monkeypatch.setattr(bounded_subscription, 'deserialize_message', note)
-    bounded_subscription.create_bounded_subscription(
+    monkeypatch.setattr(direct_subscription, 'deserialize_message', note)
+    direct_subscription.create_bounded_subscription(
         graph.add_node('listener'), JointState, 'joint_states', heard.append, RELIABLE
     )
     publisher = graph.publisher(JointState, '/joint_states')
@@ -40,4 +40,4 @@ def test_only_small_messages_are_built(graph, monkeypatch, field):
     assert [message.position for message in heard] == [message.position for message in small]
     assert [message.name for message in heard] == [message.name for message in small]
     assert len(built) == 2
-    assert max(built) < bounded_subscription.LARGEST_JOINT_STATE
+    assert max(built) < direct_subscription.LARGEST_JOINT_STATE

@@ -8,7 +8,8 @@ from threading import Thread
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
-from robot_identification.nodes.direct_subscription import DirectSubscription, MessageWait
+from robot_identification.nodes.direct_subscription import DirectSubscription
+from robot_identification.nodes.topic_thread import MessageWait
 from ros_helpers import BEST_EFFORT, RELIABLE, wait_until
 from std_msgs.msg import Int32
 
@@ -92,11 +93,11 @@ def test_what_the_middleware_reports_is_handed_over(graph, capfd):
     written = []
 
     def is_said():
-        subscription.look()
+        subscription.handle_events()
         written.append(capfd.readouterr().err)
         return 'offering incompatible QoS' in ''.join(written)
 
     wait_until(is_said, 'a warning')
-    subscription.look()
+    subscription.handle_events()
     # The publisher's own warning, of a listener that requests what it does not offer, may follow.
     assert 'offering incompatible QoS' not in capfd.readouterr().err

@@ -58,10 +58,10 @@ def test_controllers_are_asked_for_until_they_are_known(monkeypatch):
     notes = DriverNotes(node)
     notes.begin()
     (lost,) = client.pending
-    notes.look()
+    notes.poll()
     assert client.pending == [lost]
     clock.now += 10.0
-    notes.look()
+    notes.poll()
     (second,) = client.pending
     assert second is not lost
     scaled = SimpleNamespace(
@@ -70,5 +70,5 @@ def test_controllers_are_asked_for_until_they_are_known(monkeypatch):
     second.set_result(SimpleNamespace(controller=[scaled]))
     assert notes.record().controllers == ('scaled (x/JointTrajectoryController)',)
     clock.now += 10.0
-    notes.look()
+    notes.poll()
     assert client.pending == [second]

@@ -8,7 +8,9 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from robot_identification.nodes.recording_losses import DuplicateCounter, LossCounter, stamp_of
+from robot_identification.nodes.direct_subscription import LossCounter
+from robot_identification.nodes.recording_session import DuplicateCounter
+from robot_identification.nodes.recording_types import stamp_of
 
 
 def count(numbers, publishers=1):
@@ -29,10 +31,10 @@ def test_a_publisher_that_is_started_anew_loses_nothing():
     """Its numbers begin again, or anywhere when it was met late, once the old one was missed."""
     counter = count([7, 8, 9, 1, 2, 4])
     assert counter.lost == 1
-    counter.look(0)
+    counter.update(0)
     counter.add(5000, 1)
     assert counter.lost == 1
-    counter.look(1)
+    counter.update(1)
     counter.add(5002, 1)
     assert counter.lost == 2
 

@@ -1,13 +1,14 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is recorded costs its writing: no turn of an executor, and nothing is built."""
+"""Messages are written in a thread of the session: no executor turns, and nothing is built."""
 
 import pytest
 from rclpy import serialization
 from robot_identification.nodes.recording_session import (
-    AT_A_TIME, RecordedTopic, RecordingOrder, RecordingSession,
+    RecordedTopic, RecordingOrder, RecordingSession,
 )
+from robot_identification.nodes.topic_thread import AT_A_TIME
 from ros_helpers import acknowledged, joint_state, RELIABLE, wait_until
 from sensor_msgs.msg import JointState
 
@@ -35,25 +36,33 @@ def publish(publisher, count):
     assert acknowledged(publisher)
 
 
-def test_one_look_writes_all_that_came_and_builds_nothing(session, monkeypatch):
-    """The node spins on meanwhile, and no message comes by its executor."""
+def test_each_message_is_written_as_it_comes_and_nothing_is_built(session, monkeypatch):
+    """Its node's executor has nothing to do with it, and may be busy for as long as it is."""
     recording, publisher = session
     monkeypatch.setattr(serialization, '_rclpy', None)
-    publish(publisher, AT_A_TIME)
-    assert recording.writer.message_count == 0
-    recording.take()
-    assert recording.writer.message_count == AT_A_TIME
+    for count in range(1, 4):
+        publish(publisher, 1)
+        wait_until(lambda count=count: recording.writer.message_count == count, 'a message')
     assert recording.lost == {'/joint_states': 0}
 
 
-def test_a_flood_leaves_a_turn_to_others(session):
-    """What is left is written next; the end of the recording takes all."""
+def test_a_stalled_disk_loses_nothing_that_the_queue_holds(session):
+    """What came while nothing could be written is written at the end of the recording."""
     recording, publisher = session
-    publish(publisher, 2 * AT_A_TIME + 7)
-    recording.take()
-    assert recording.writer.message_count == AT_A_TIME
+    with recording._lock:
+        publish(publisher, 3 * AT_A_TIME + 7)
+        assert recording.writer.message_count == 0
     recording.finish({})
-    assert recording.writer.message_count == 2 * AT_A_TIME + 7
+    assert recording.writer.message_count == 3 * AT_A_TIME + 7
+    assert recording.lost == {'/joint_states': 0}
+
+
+def test_what_goes_wrong_in_the_thread_ends_the_recording(session, monkeypatch):
+    """A message that is not written must be known to the one who records."""
+    recording, publisher = session
+    monkeypatch.setattr(recording, '_write', lambda *_: 1 / 0)
+    publish(publisher, 1)
+    wait_until(lambda: 'ZeroDivisionError' in recording.failure, 'the failure')
 
 
 @pytest.mark.parametrize('info, arrival', [

@@ -43,7 +43,7 @@ def watch(monkeypatch):
     client = SimpleNamespace(handle=handle, service_is_ready=lambda: True)
     node = SimpleNamespace(create_client=lambda *_, **__: client)
     recorder = RecorderWatch(node, 'bag_recorder')
-    recorder.look()
+    recorder.poll()
     return recorder, handle, clock
 
 
@@ -52,7 +52,7 @@ def test_a_stall_that_loses_nothing_is_no_fault(watch, stall):
     """The recorder's queue holds seconds."""
     recorder, handle, clock = watch
     handle.answer(0, True, state='RECORDING')
-    recorder.look()
+    recorder.poll()
     clock[0] += stall
     recorder.check()
 
@@ -64,7 +64,7 @@ def test_silence_is_a_fault_with_its_usual_cause(watch):
         recorder.check()
     clock[0] += 0.9
     handle.answer(0, True, state='RECORDING')
-    recorder.look()
+    recorder.poll()
     with pytest.raises(UnsafeMotionError, match=(
         r'no sign of life for 0\.90 s, at most 0\.8 s .* Usually the computer was too busy .* end '
     )):
@@ -73,14 +73,14 @@ def test_silence_is_a_fault_with_its_usual_cause(watch):
     recorder.check(lambda age, now: age - 0.5)
     # The question that was asked meanwhile is answered.
     handle.answer(1, True, state='RECORDING')
-    recorder.look()
+    recorder.poll()
     recorder.check()
 
 
 def test_a_recorder_that_fails_is_believed_at_once(watch):
     recorder, handle, _ = watch
     handle.answer(0, False, state='FAULT', reason='the disk is full')
-    recorder.look()
+    recorder.poll()
     with pytest.raises(UnsafeMotionError, match='is FAULT, not RECORDING: the disk is full'):
         recorder.check()
 
@@ -88,7 +88,7 @@ def test_a_recorder_that_fails_is_believed_at_once(watch):
 def test_an_answer_that_nobody_asked_for_is_not_heeded(watch):
     recorder, handle, _ = watch
     handle.answer(7, True, state='RECORDING')
-    recorder.look()
+    recorder.poll()
     with pytest.raises(UnsafeMotionError, match='does not answer'):
         recorder.check()
 
@@ -98,12 +98,12 @@ def test_a_motion_begins_by_a_new_answer(watch, monkeypatch, is_started):
     """An answer from before ~/start, taken late, does not refuse the motion after it."""
     recorder, handle, clock = watch
     handle.answer(0, False, state='IDLE', reason='nothing was recorded yet')
-    recorder.look()
+    recorder.poll()
     clock[0] += 0.05
 
     def sleep(seconds):
         clock[0] += seconds
-        recorder.look()
+        recorder.poll()
         if is_started and len(handle.asked) == 2:
             handle.answer(1, True, state='RECORDING')
 

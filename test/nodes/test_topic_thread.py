@@ -10,7 +10,7 @@ import time
 import pytest
 from rclpy.serialization import serialize_message
 from robot_identification.nodes import common, topic_thread
-from robot_identification.nodes.bounded_subscription import LARGEST_JOINT_STATE
+from robot_identification.nodes.direct_subscription import LARGEST_JOINT_STATE
 from robot_identification.nodes.topic_thread import TopicThread
 from ros_helpers import RELIABLE, wait_until
 from std_msgs.msg import Int32, String
