@@ -25,6 +25,7 @@ try:
     import rclpy
 except ImportError as error:
     pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.srv import GetParameterTypes, SetParameters
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
@@ -351,3 +352,16 @@ def own_graph(folder: Path) -> Iterator[Graph]:
             OPEN_GRAPHS.remove(graph)
             graph.close()
         graph.check_endings()
+
+
+def state_message(state, **values):
+    """Return what a node publishes on ~/state."""
+    return DiagnosticArray(status=[DiagnosticStatus(message=state, values=[
+        KeyValue(key=key, value=str(value)) for key, value in values.items()
+    ])])
+
+
+def state_in(message):
+    """Return a state and its values, all of them texts, as ~/state and ~/status have them."""
+    status, = message.status
+    return {'state': status.message, **{one.key: one.value for one in status.values}}

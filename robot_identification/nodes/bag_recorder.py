@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import math
 from pathlib import Path
 import re
@@ -19,14 +18,13 @@ from rclpy.node import Node
 import robot_identification
 from robot_identification.errors import BagError, UsageError
 from robot_identification.model import STATED_UNITS
-from robot_identification.nodes.common import declare, LATCHED, run_node, serve, STEADY_CLOCK
+from robot_identification.nodes.common import declare, run_node, serve, STEADY_CLOCK
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import DriverNotes
 from robot_identification.nodes.recording_session import RecordingOrder, RecordingSession
 from robot_identification.nodes.roots import declare_roots, write_path
-from robot_identification.nodes.status import full_topic_name, RunnerWatch, serve_status
+from robot_identification.nodes.status import full_topic_name, PublishedState, RunnerWatch
 from robot_identification.recording import DRIVER, DYNAMIC_JOINT_STATE
-from std_msgs.msg import String
 
 IDLE, RECORDING, FAULT = 'IDLE', 'RECORDING', 'FAULT'
 # A call may overtake messages that were published before it: a stop waits so long for them [s];
@@ -105,13 +103,14 @@ class BagRecorder(Node):
         self._free = 0.0
         self._counted: dict[str, int] = {}
         self._driver = DriverNotes(self)
-        self._publisher = self.create_publisher(String, '~/state', LATCHED)
+        self._published = PublishedState(
+            self, lambda: (self._state, self._content(), self._session is not None)
+        )
         self._diagnostics = Diagnostics(self, 'recording')
         serve(self, '~/start', self._start)
         serve(self, '~/stop', self._stop)
-        serve_status(self, lambda: (self._session is not None, self._content()))
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=STEADY_CLOCK)
-        self._publish_state()
+        self._published.publish(self._state, self._content())
 
     def _declare_notes(self) -> None:
         """Declare what is noted in the bag; empty values are not."""
@@ -214,7 +213,7 @@ class BagRecorder(Node):
             if end is not None:
                 self._finish(*end)
         if self._session is not None:
-            self._publish_state()
+            self._published.publish(self._state, self._content())
         if self._beats % _REPORT == 0:
             self._report()
 
@@ -280,7 +279,7 @@ class BagRecorder(Node):
             self.get_logger().error(reason)
         elif reason:
             self.get_logger().info(reason)
-        self._publish_state()
+        self._published.publish(self._state, self._content())
 
     def _note(self, session: RecordingSession) -> None:
         self._summary = {
@@ -291,14 +290,11 @@ class BagRecorder(Node):
             'trajectory_sha256': session.order.metadata.get('trajectory_sha256', ''),
         }
 
-    def _publish_state(self) -> None:
-        self._publisher.publish(String(data=self._content()))
-
-    def _content(self) -> str:
-        """Return the state as JSON."""
+    def _content(self) -> dict[str, object]:
+        """Return what is known of the state."""
         if self._session is not None:
             self._note(self._session)
-        return json.dumps({'state': self._state, 'reason': self._reason, **self._summary})
+        return {'reason': self._reason, **self._summary}
 
     def _report(self) -> None:
         """Publish rates, losses, size, free space and lag as diagnostics."""

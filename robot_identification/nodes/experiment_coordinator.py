@@ -10,7 +10,6 @@ and in the log what a person has to call, and waits.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 import sys
 import threading
@@ -28,14 +27,14 @@ from robot_identification.model import (
 )
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
-    declare, declare_robot, in_parameters, INTERRUPTED, LATCHED, run_node, serve, value_of,
+    declare, declare_robot, in_parameters, INTERRUPTED, run_node, serve, value_of,
 )
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import allowed_to_read, read_path, readable_robot, write_path
 from robot_identification.nodes.service_clients import (
     LONG_SERVICE_TIMEOUT, SERVICE_TIMEOUT, ServiceClients,
 )
-from std_msgs.msg import String
+from robot_identification.nodes.status import PublishedState
 
 ARM_TIMEOUT = 10.0  # [s]; chosen: above discovery, up to 3 s (docs/security.md), and a proof
 # A runner that moves the arm and does not answer for so long is no more [s]; chosen: five times
@@ -72,12 +71,15 @@ class ExperimentCoordinator(Node):
             *(f'{RUNNER}/{verb}' for verb in ('arm', 'execute', 'abort', 'status')),
             *(f'{RECORDER}/{verb}' for verb in ('start', 'stop', 'status')),
         )
-        self._state_before: dict = {}
+        self._state_before: dict[str, str] = {}
         self._has_begun = False  # whether a motion may be left to end
         self._step = 'starting'
         self._may_continue = threading.Event()
         self._waits_to_continue = False
-        self._publisher = self.create_publisher(String, '~/state', LATCHED)
+        self._content: dict[str, str] = {'message': ''}
+        self._state_topic = PublishedState(
+            self, lambda: (self._step, self._content, self.finished is None)
+        )
         serve(self, '~/continue', self._continue, callback_group=self._service_clients.group)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -279,7 +281,7 @@ class ExperimentCoordinator(Node):
         state = self._service_clients.status(RUNNER)
         return (
             state.get('state') == 'DONE' and state.get('sha256') == sha256
-            and state.get('executions_left', 0) > 0
+            and int(state.get('executions_left', 0)) > 0
         )
 
     def _arm(self, path: Path, sha256: str, executions: int) -> None:
@@ -313,7 +315,7 @@ class ExperimentCoordinator(Node):
         )
         self._ask(how, 'arm')
 
-        state: dict = {}
+        state: dict[str, str] = {}
 
         def armed() -> bool:
             nonlocal state
@@ -327,7 +329,7 @@ class ExperimentCoordinator(Node):
 
         while True:
             self._service_clients.wait(armed, self.value('patience'), 'the runner to be armed')
-            if not state.get('dry_run'):
+            if state.get('dry_run') != 'true':
                 return
             answer = self._service_clients.call(f'{RUNNER}/execute')
             self._ask(
@@ -337,10 +339,8 @@ class ExperimentCoordinator(Node):
 
     def _stated_payload(self) -> str:
         """Return the payload parameter of the runner, empty where it is not stated."""
-        stated = self._service_clients.status(RUNNER).get('payload')
-        if not stated:
-            return ''
-        return ' '.join(repr(number) for number in stated) if stated[0] else NO_PAYLOAD
+        stated = self._service_clients.status(RUNNER).get('payload', '')
+        return NO_PAYLOAD if stated and not float(stated.split()[0]) else stated
 
     def _start_motion(self, path: Path, sha256: str, executions: int) -> None:
         """Execute; where an earlier arming is not good any more, arm and try once more."""
@@ -391,7 +391,7 @@ class ExperimentCoordinator(Node):
                 f'{RUNNER} is {state.get("state")}: {state.get("reason")}; what was recorded stays'
             )
 
-    def _state_in_motion(self) -> dict:
+    def _state_in_motion(self) -> dict[str, str]:
         try:
             return self._service_clients.status(RUNNER, RUNNER_TIMEOUT)
         except DataError:
@@ -411,7 +411,7 @@ class ExperimentCoordinator(Node):
             state = self._service_clients.status(RUNNER, ABORT_TIMEOUT, although_stopping=True)
         except DataError:
             state = {'state': MOVING[0]}  # it may
-        armed = state.get('state') in ('ARMED', 'DONE') and state.get('executions_left')
+        armed = state.get('state') in ('ARMED', 'DONE') and state.get('executions_left') != '0'
         if state.get('state') not in MOVING and not armed:
             return
         try:
@@ -450,10 +450,10 @@ class ExperimentCoordinator(Node):
         self, message: str, *, step: str | None = None, waiting_for: str = ''
     ) -> None:
         self._step = step or self._step
-        self._publisher.publish(String(data=json.dumps({
-            'program': self.value('program'), 'step': self._step, 'waiting_for': waiting_for,
-            'message': message,
-        })))
+        self._content = {
+            'program': self.value('program'), 'waiting_for': waiting_for, 'message': message,
+        }
+        self._state_topic.publish(self._step, self._content)
 
     def _ask(self, message: str, waiting_for: str) -> None:
         # rclpy insists on one severity for each line that logs.

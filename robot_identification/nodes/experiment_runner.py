@@ -21,7 +21,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 import gc
-import json
 import sys
 import threading
 import time
@@ -46,7 +45,7 @@ from robot_identification.execution import events as ev
 from robot_identification.model import RobotModel
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS, set_own_parameter,
+    declare, declare_robot, INTERRUPTED, run_node, SERVICE_QOS, set_own_parameter,
     value_of,
 )
 from robot_identification.nodes.controller_parameters import ControllerParameters
@@ -59,9 +58,8 @@ from robot_identification.nodes.robot import DriverArm, robot_from_parameters, R
 from robot_identification.nodes.robot_state import RobotState
 from robot_identification.nodes.roots import allowed_to_write, read_path
 from robot_identification.nodes.runner_parameters import declare_runner
-from robot_identification.nodes.status import RecorderWatch, serve_status
+from robot_identification.nodes.status import PublishedState, RecorderWatch
 from robot_identification.nodes.topic_thread import TopicThread
-from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 WATCH_PERIOD = 0.02  # [s]; chosen: ten looks within the shortest timeout of joint states, 0.2 s
@@ -133,7 +131,7 @@ class ExperimentRunner(Node):
         self._told: tuple = (False,)
         self._motions = 0  # begun since the start
         self._published = ''
-        self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
+        self._state_topic = PublishedState(self, self._read_state)
         self._diagnostics = Diagnostics(self, 'execution')
         self._serve()
         self._tell_state()
@@ -154,9 +152,6 @@ class ExperimentRunner(Node):
                 lambda request, response, event=event: self._on_call(event, response),
                 qos_profile=SERVICE_QOS,
             )
-        serve_status(
-            self, lambda: (self._machine.is_moving, self._content(self._machine.state))
-        )
         # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
         self.create_timer(
             REFRESH_PERIOD, self._refresh, clock=Clock(clock_type=ClockType.STEADY_TIME)
@@ -435,7 +430,8 @@ class ExperimentRunner(Node):
                   for name in ('stamp', 'q', 'dq')),
             )
             self._result = {} if found is None else {
-                'planned': _finite(found.planned), 'executed': _finite(found.executed)
+                name: {criterion: f'{value:.6g}' for criterion, value in values.items()}
+                for name, values in (('planned', found.planned), ('executed', found.executed))
             }
             approval.note(self._options(), executed.worst_error)
         except (IdentificationError, OSError, ValueError) as error:
@@ -462,20 +458,23 @@ class ExperimentRunner(Node):
             now.name == 'DONE' and not getattr(now, 'executions', 0)
         ):
             self._claim.release()
-        self._state_publisher.publish(String(data=self._content(state)))
+        self._state_topic.publish(state.name, self._content(state))
         # rclpy insists on one severity for each line that logs.
         if state.name == 'FAULT':
             self.get_logger().error(f'{state.name}: {state.reason}')
         elif was != state.name or state.name == 'IDLE':
             self.get_logger().info(f'{state.name}: {state.reason}')
 
-    def _content(self, state: State) -> str:
-        """Return the published description of a state, as JSON."""
+    def _read_state(self) -> tuple[str, dict[str, object], bool]:
+        state = self._machine.state
+        return state.name, self._content(state), self._machine.is_moving
+
+    def _content(self, state: State) -> dict[str, object]:
+        """Return what is published of a state."""
         self._worst_error = self._machine.worst_error or self._worst_error
         approval = self._approval
         known = approval is not None and isinstance(state, (Armed, Moving, Stopping))
-        return json.dumps({
-            'state': state.name,
+        return {
             'reason': state.reason,
             'trajectory': str(approval.file) if approval is not None and known
             else self._value('trajectory_file'),
@@ -487,7 +486,7 @@ class ExperimentRunner(Node):
             'controller': self._interface.controller,
             'worst_tracking_error': round(self._worst_error, 6),
             **self._result,
-        })
+        }
 
     def _look_for_switch(self) -> None:
         """Ask for the list of controllers where nothing else would tell of a switch in time."""
@@ -539,14 +538,6 @@ def _or_refused(
         return make()
     except (IdentificationError, OSError) as error:
         return refused(str(error))
-
-
-def _finite(criteria: dict[str, float]) -> dict[str, float | None]:
-    """Return criteria as JSON has them: null where not every parameter is seen."""
-    return {
-        name: float(f'{value:.6g}') if np.isfinite(value) else None
-        for name, value in criteria.items()
-    }
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ and the test ends when one of them moves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import json
 import math
 from pathlib import Path
 import sys
@@ -28,16 +27,17 @@ from rclpy.qos import qos_profile_sensor_data, QoSProfile
 from robot_identification.errors import IdentificationError, UnsafeMotionError, UsageError
 from robot_identification.execution import REST_SPEED
 from robot_identification.nodes.arm_claim import ArmClaim
-from robot_identification.nodes.direct_subscription import create_bounded_subscription
 from robot_identification.nodes.common import (
-    declare, declare_robot, INTERRUPTED, LATCHED, run_node, serve, set_own_parameter,
+    declare, declare_robot, INTERRUPTED, run_node, serve, set_own_parameter,
     STEADY_CLOCK, value_of,
 )
 from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.direct_subscription import create_bounded_subscription
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.roots import write_path
+from robot_identification.nodes.status import PublishedState
 from robot_identification.nodes.tested_joint import JointReading, JointUnderTest
 from robot_identification.nodes.tester_parameters import (
     declare_tester, GRAVITY_FREE, PRE_TEST, settings_of,
@@ -47,7 +47,7 @@ from robot_identification.studies.break_away import (
     estimate_break_away, load_break_away, Phase, save_break_away,
 )
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray
 
 IDLE, ARMED, TESTING, ENDING, DONE, FAULT = (
     'IDLE', 'ARMED', 'TESTING', 'ENDING', 'DONE', 'FAULT'
@@ -113,7 +113,9 @@ class FrictionTester(Node):
         create_bounded_subscription(
             self, JointState, states, self._on_state, qos_profile_sensor_data
         )
-        self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
+        self._state_topic = PublishedState(
+            self, lambda: (self._state, self._content(), self._state in (TESTING, ENDING))
+        )
         self._diagnostics = Diagnostics(self, 'test')
         for verb in ('arm', 'execute', 'step', 'abort'):
             serve(self, f'~/{verb}', getattr(self, f'_{verb}'))
@@ -152,17 +154,17 @@ class FrictionTester(Node):
         self._state, self._reason = state, reason
         if state in (IDLE, DONE, FAULT):
             self._claim.release()
-        self._publish_state()
+        self._state_topic.publish(state, self._content())
         # rclpy insists on one severity for each line that logs.
         if state == FAULT:
             self.get_logger().error(f'{state}: {reason}')
         else:
             self.get_logger().info(f'{state}: {reason}')
 
-    def _publish_state(self) -> None:
+    def _content(self) -> dict[str, object]:
+        """Return what is published of the state."""
         test = self._test
-        self._state_publisher.publish(String(data=json.dumps({
-            'state': self._state,
+        return {
             'reason': self._reason,
             'joint': self._value('joint'),
             'mode': self._value('mode'),
@@ -172,7 +174,7 @@ class FrictionTester(Node):
             'direction': 0 if test is None else test.direction,
             'repeats': 0 if test is None else len(test.repeats),
             **self._result,
-        })))
+        }
 
     def _refresh(self) -> None:
         if self._state == ARMED and time.monotonic() > self._armed_at + ARMED_SECONDS:
@@ -501,7 +503,7 @@ class FrictionTester(Node):
         elif test.phase is Phase.DONE:
             self._end(test.reason)
         elif test.phase is not before:
-            self._publish_state()
+            self._state_topic.publish(self._state, self._content())
 
     def _send(self, torque: float) -> None:
         """Send the torque of the joint, as the model counts, and zeros for the others."""

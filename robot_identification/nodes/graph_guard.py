@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
@@ -15,8 +16,6 @@ from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.graph import (
     count_servers, foreign_participants, other_commanders, publishers, subscribers,
 )
-from robot_identification.nodes.json_text import parse_object
-from std_msgs.msg import String
 
 LIST_SERVICE = 'controller_manager/list_controllers'
 
@@ -34,13 +33,15 @@ class GraphGuard:
     ) -> None:
         self._node, self._joint_states, self._token = node, joint_states, token
         self._states = joint_states, *states
-        self._identity: dict = {}
+        self._simulated = ''  # name of the simulated robot that has the token
         self._checked_at, self._problem = -np.inf, ''
-        node.create_subscription(String, 'simulated_robot/identity', self._on_identity, LATCHED)
+        node.create_subscription(
+            DiagnosticArray, 'simulated_robot/identity', self._on_identity, LATCHED
+        )
 
     def check_identity(self) -> None:
         """Raise UnsafeMotionError if there is a token and no simulated robot that has it."""
-        if self._token and not self._identity:
+        if self._token and not self._simulated:
             raise UnsafeMotionError(
                 'no simulated robot with our simulation_token is here, and this runner moves '
                 'nothing else'
@@ -67,7 +68,7 @@ class GraphGuard:
 
     def _check_simulated(self, commands: str) -> None:
         self.check_identity()
-        robot = str(self._identity.get('node'))
+        robot = self._simulated
         foreign = foreign_participants(self._node, robot, self._joint_states, commands)
         if foreign:
             raise UnsafeMotionError(
@@ -99,8 +100,7 @@ class GraphGuard:
                 f'{"; ".join(others)}: no other node may command the arm, end that node first'
             )
 
-    def _on_identity(self, message: String) -> None:
-        identity = parse_object(message.data)
+    def _on_identity(self, message: DiagnosticArray) -> None:
         # The identity of an earlier simulation may be in a bag that is replayed.
-        if self._token and identity.get('token') == self._token:
-            self._identity = identity
+        if self._token and [one.hardware_id for one in message.status] == [self._token]:
+            self._simulated = message.status[0].name

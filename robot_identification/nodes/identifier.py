@@ -32,6 +32,7 @@ from robot_identification.nodes.identification_job import (
 from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
+from robot_identification.nodes.status import PublishedState
 from robot_identification.options import from_values
 from robot_identification.report import RESULT_FILES
 from std_msgs.msg import Float32, String
@@ -67,10 +68,12 @@ class Identifier(Node):
         self._quiet = 0.0
         self._end_listening, self._listened = threading.Event(), threading.Event()
         self._listening_error: IdentificationError | None = None
-        self._status: dict = {}
+        self._state, self._reason, self._messages = 'IDLE', '', 0
         self._share, self._stage = 0.0, ''
         self._result = self.create_publisher(String, '~/result', LATCHED)
-        self._state = self.create_publisher(String, '~/state', LATCHED)
+        self._state_topic = PublishedState(
+            self, lambda: (self._state, self._content(), self._busy.locked())
+        )
         self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=100))
         self._diagnostics = Diagnostics(self, 'identification')
         self._set_state('IDLE', '')
@@ -105,16 +108,18 @@ class Identifier(Node):
 
     def _set_state(self, state: str, reason: str) -> None:
         """Publish a state; it is also what diagnostics say."""
-        self._status = {'state': state, 'reason': reason, 'messages': self._count()}
-        self._state.publish(String(data=json.dumps(self._status)))
+        self._state, self._reason, self._messages = state, reason, self._count()
+        self._state_topic.publish(state, self._content())
         self._diagnose()
 
+    def _content(self) -> dict[str, object]:
+        return {'reason': self._reason, 'messages': self._messages}
+
     def _count(self) -> int:
-        listener = self._listener
-        return self._status.get('messages', 0) if listener is None else listener.message_count
+        return self._messages if self._listener is None else self._listener.message_count
 
     def _diagnose(self) -> None:
-        state, reason = self._status['state'], self._status['reason']
+        state, reason = self._state, self._reason
         level = DiagnosticStatus.ERROR if state == 'FAILED' else DiagnosticStatus.OK
         values = {'state': state, 'messages heard': self._count()}
         if state == 'IDENTIFYING':
@@ -149,7 +154,7 @@ class Identifier(Node):
             self, self._one, list(self.get_parameter('listen.topics').value), path,
             self.get_parameter('listen.maximum_size').value,
         )
-        self._status['messages'] = 0
+        self._messages = 0
         self._listener = listener
         topics = ', '.join(listener.types)
         self._set_state('LISTENING', f'to {topics}')
@@ -175,7 +180,7 @@ class Identifier(Node):
             self._heard = listener.finish()
         except IdentificationError as error:
             self._listening_error = error
-        self._status['messages'] = listener.message_count
+        self._messages = listener.message_count
         self._listener = None
         self._listened.set()
         if self._end_listening.is_set():

@@ -16,6 +16,7 @@ from typing import Any
 
 from action_msgs.msg import GoalInfo, GoalStatus
 from action_msgs.srv import CancelGoal
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -29,11 +30,9 @@ from robot_identification.nodes.adapter import (
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.graph_guard import LIST_SERVICE
-from robot_identification.nodes.json_text import parse_json
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.simulation import TrajectoryPoints
-from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
@@ -135,7 +134,7 @@ class MotionInterface:
         self._settled, self._began_at = Future(), time.monotonic()
         if arm.simulated:
             node.create_subscription(
-                String, 'simulated_robot/controllers', self._on_list, LATCHED
+                DiagnosticArray, 'simulated_robot/controllers', self._on_list, LATCHED
             )
         elif ListControllers is not None:
             self._list_client = node.create_client(ListControllers, LIST_SERVICE)
@@ -374,15 +373,11 @@ class MotionInterface:
                 CancelGoal, f'{name}/follow_joint_trajectory/_action/cancel_goal'
             )
 
-    def _on_list(self, message: String) -> None:
-        try:
-            listed = [
-                Controller(str(one['name']), str(one['type']), str(one['state']))
-                for one in parse_json(message.data)
-            ]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            return
-        self._listed, self._listed_at = listed, time.monotonic()
+    def _on_list(self, message: DiagnosticArray) -> None:
+        self._listed = [
+            Controller(one.name, one.hardware_id, one.message) for one in message.status
+        ]
+        self._listed_at = time.monotonic()
         self._settle()
 
     def _on_answer(self, asked_at: float, future: Future) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import time
 from typing import Any
 
+from diagnostic_msgs.srv import SelfTest
 from rcl_interfaces.srv import SetParameters
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
@@ -16,7 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 from robot_identification.errors import DataError
-from robot_identification.nodes.json_text import parse_object
+from robot_identification.nodes.status import state_of
 from std_srvs.srv import Trigger
 
 # [s]; chosen: several times the 5 s for which the recorder waits for topics.
@@ -44,12 +45,12 @@ class ServiceClients:
 
     def create_clients(self, *services: str) -> None:
         """
-        Create the clients of Trigger services before they are called.
+        Create the clients of services before they are called.
 
         A server discovers each before it answers, for which a process that ends has no time.
         """
         for service in services:
-            self._client(Trigger, service)
+            self._client(SelfTest if service.endswith('/status') else Trigger, service)
 
     def set_parameters(self, node: str, values: dict[str, Any]) -> None:
         """Set parameters of another node; raise DataError with the reason of a refusal."""
@@ -79,13 +80,12 @@ class ServiceClients:
 
     def status(
         self, node: str, timeout: float = SERVICE_TIMEOUT, *, although_stopping: bool = False
-    ) -> dict[str, Any]:
+    ) -> dict[str, str]:
         """Return the state of runner or recorder; raise DataError if it does not answer."""
-        answer = self._request(
-            Trigger, f'{node}/status', Trigger.Request(), timeout, although_stopping,
+        return state_of(self._request(
+            SelfTest, f'{node}/status', SelfTest.Request(), timeout, although_stopping,
             repeated=True,
-        )
-        return parse_object(answer.message)
+        ))
 
     def wait(
         self, condition: Callable[[], bool], timeout: float, what: str, *,

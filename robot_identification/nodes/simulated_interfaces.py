@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-import json
 from typing import Any
 
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -30,9 +30,11 @@ BASE_FRAME = 'base_link'
 OPTIONAL = ROTOR_STATES, TRUE_STATES, CLOCK = 'rotor_states', '~/noise_free_joint_states', '/clock'
 
 
-def identity(node: Node, token: str) -> String:
+def identity(node: Node, token: str) -> DiagnosticArray:
     """Return the name of the node of the simulated robot, and the token of its commander."""
-    return String(data=json.dumps({'token': token, 'node': node.get_fully_qualified_name()}))
+    return DiagnosticArray(status=[
+        DiagnosticStatus(name=node.get_fully_qualified_name(), hardware_id=token)
+    ])
 
 
 class DriverTopics:
@@ -79,7 +81,7 @@ class DriverTopics:
                 Bool(data=condition.program_running),
             ),
             ('~/safety_mode', UInt8(data=condition.safety_mode)),
-            ('~/controllers', String(data=json.dumps(_controllers(condition, active)))),
+            ('~/controllers', _controllers(condition, active)),
         ):
             if self._last.get(topic) != message:
                 self._latch(topic, message)
@@ -142,8 +144,8 @@ class DriverTopics:
             )
 
 
-def _controllers(condition: RobotCondition, active: bool) -> list[dict[str, str]]:
-    """Return the answer of controller_manager/list_controllers, as far as it matters."""
+def _controllers(condition: RobotCondition, active: bool) -> DiagnosticArray:
+    """Return names, states and types as controller_manager/list_controllers has them."""
     states = (
         ('joint_state_broadcaster', 'joint_state_broadcaster/JointStateBroadcaster', True),
         (CONTROLLER, 'ur_controllers/ScaledJointTrajectoryController', active),
@@ -152,7 +154,8 @@ def _controllers(condition: RobotCondition, active: bool) -> list[dict[str, str]
             condition.program_running and not condition.controller_active,
         ),
     )
-    return [
-        {'name': name, 'type': kind, 'state': 'active' if is_active else 'inactive'}
-        for name, kind, is_active in states
-    ]
+    return DiagnosticArray(status=[
+        DiagnosticStatus(
+            name=name, hardware_id=kind, message='active' if is_active else 'inactive'
+        ) for name, kind, is_active in states
+    ])

@@ -16,6 +16,7 @@ import sys
 import time
 
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -41,7 +42,6 @@ from robot_identification.simulation import (
     driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
     SimulatedArmOptions, Stream, with_warming,
 )
-from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 TRAJECTORY, EFFORT = 'trajectory', 'effort'
@@ -101,7 +101,9 @@ class SimulatedRobot(Node):
         self._commands = EFFORT_COMMANDS if takes_effort else COMMANDS
         if takes_effort:
             self._wait_alone(discovery_time)
-            self.create_publisher(String, '~/identity', LATCHED).publish(identity(self, token))
+            self.create_publisher(DiagnosticArray, '~/identity', LATCHED).publish(
+                identity(self, token)
+            )
             machine = (
                 JointOfArm(options, self._robot, q, noise_seed) if options.in_arm
                 else OneJoint(options, constants, noise_seed)

@@ -5,23 +5,23 @@
 Status of runner and recorder, by question and answer.
 
 What is decided on a motion or a recording rests on this: a message of a topic may be one of a bag
-that is being replayed. The topics ``~/state`` are for people and for the record.
+that is being replayed. The topics ``~/state`` have the same content, for whoever only looks on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import time
-from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.srv import SelfTest
 import numpy as np
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from robot_identification.errors import BagError, UnsafeMotionError, UsageError
-from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.common import LATCHED, SERVICE_QOS
+from robot_identification.nodes.diagnostics import Diagnostics, values_of
 from robot_identification.nodes.direct_subscription import DirectClient
-from robot_identification.nodes.json_text import parse_object
-from std_srvs.srv import Trigger
 
 # From one question to the next [s]; chosen: ten in STATUS_TIMEOUT.
 QUESTION_PERIOD = 0.08
@@ -32,6 +32,7 @@ STATUS_TIMEOUT = 0.8
 # From the end of a motion to that of its bag [s] (docs/recording.md); chosen: rest is recorded,
 # too.
 AFTERWARDS = 0.5
+FAILURES = 'FAULT', 'FAILED', 'failed'
 
 
 def full_topic_name(node: Node, topic: str, parameter: str) -> str:
@@ -44,18 +45,44 @@ def full_topic_name(node: Node, topic: str, parameter: str) -> str:
         raise UsageError(f'{parameter} names {topic!r:.80}: {reason}') from error
 
 
-def serve_status(node: Node, status: Callable[[], tuple[bool, str]]) -> None:
+class PublishedState:
     """
-    Offer the Trigger service ``~/status``.
+    State of a node: on the latched topic ``~/state``, and as the answer of ``~/status``.
 
-    `status` returns whether the node is at work (the runner moves the arm, the recorder records)
-    and its state, the JSON of ``~/state``.
+    `read` returns the present state, its values by name, and whether the node is at work (the
+    runner moves the arm, the recorder records), which is ``passed`` of the answer.
     """
-    def on_call(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = status()
+
+    def __init__(
+        self, node: Node, read: Callable[[], tuple[str, Mapping[str, object], bool]]
+    ) -> None:
+        self._name, self._read = node.get_fully_qualified_name(), read
+        self._topic = Diagnostics(node, 'state', '~/state', LATCHED)
+        node.create_service(SelfTest, '~/status', self._answer, qos_profile=SERVICE_QOS)
+
+    def publish(self, state: str, values: Mapping[str, object]) -> None:
+        """Publish a state on ``~/state``."""
+        self._topic.publish(_level(state), state, values)
+
+    def _answer(
+        self, request: SelfTest.Request, response: SelfTest.Response
+    ) -> SelfTest.Response:
+        state, values, at_work = self._read()
+        response.id, response.passed = self._name, bytes([at_work])
+        response.status = [self._topic.status(_level(state), state, values)]
         return response
 
-    node.create_service(Trigger, '~/status', on_call, qos_profile=SERVICE_QOS)
+
+def _level(state: str) -> bytes:
+    return DiagnosticStatus.ERROR if state in FAILURES else DiagnosticStatus.OK
+
+
+def state_of(answer: SelfTest.Response) -> dict[str, str]:
+    """Return the values of an answer of ``~/status``, and `state`; empty where it has none."""
+    return {
+        name: value for status in answer.status[:1]
+        for name, value in (('state', status.message), *values_of(status).items())
+    }
 
 
 class StatusClient:
@@ -67,10 +94,10 @@ class StatusClient:
     """
 
     def __init__(self, node: Node, name: str) -> None:
-        self._client = DirectClient(node, Trigger, f'{name}/status')
+        self._client = DirectClient(node, SelfTest, f'{name}/status')
         self._next = -np.inf
         self.is_at_work, self.asked_at = False, -np.inf
-        self.content: dict[str, Any] = {}
+        self.content: dict[str, str] = {}
 
     @property
     def is_there(self) -> bool:
@@ -80,8 +107,8 @@ class StatusClient:
     def poll(self) -> None:
         """Take what was answered, and ask anew when it is time to."""
         for asked_at, answer in self._client.take():
-            self.is_at_work, self.asked_at = answer.success, asked_at
-            self.content = parse_object(answer.message)
+            self.is_at_work, self.asked_at = any(answer.passed), asked_at
+            self.content = state_of(answer)
         now = time.monotonic()
         if now >= self._next and self._client.is_ready:
             self._next = now + QUESTION_PERIOD
@@ -165,7 +192,7 @@ class RunnerWatch:
         self._motions_before = self._motions
 
     @property
-    def _motions(self) -> Any:
+    def _motions(self) -> str | None:
         """Number of motions that the runner has begun."""
         return self._status.content.get('motions')
 

@@ -25,14 +25,13 @@ from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.monitoring import (
     JointHealth, NONE, PAYLOAD, PayloadChange, PayloadState, write_reference,
 )
-from robot_identification.nodes.direct_subscription import within_bounds
 from robot_identification.nodes.common import (
     act_after_setting, declare, declare_options, LATCHED, run_node, serve, STEADY_CLOCK,
     WARNED_EVERY,
 )
 from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.direct_subscription import DirectSubscription
+from robot_identification.nodes.direct_subscription import DirectSubscription, within_bounds
 from robot_identification.nodes.live_prediction import (
     COUNTED, KEPT, LivePrediction, Outputs, REFUSED,
 )

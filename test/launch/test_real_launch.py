@@ -3,19 +3,18 @@
 
 """The launch files by the real `ros2 launch`, in a workspace with this package."""
 
-import json
 from pathlib import Path
 import re
 import subprocess
 
+from diagnostic_msgs.msg import DiagnosticArray
 from launching import launched, why_not_installed, why_not_launchable
 import numpy as np
 import pytest
 from robot_identification.cli.processes import isolated_environment, own_domain
 from robot_identification.model.model_file import load_model
-from ros_helpers import LATCHED, own_graph, wait_until
+from ros_helpers import LATCHED, own_graph, state_in, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 
 FIXTURES = Path(__file__).parents[1] / 'fixtures'
 NODES = (
@@ -113,7 +112,7 @@ def test_two_arms_stand_side_by_side(tmp_path):
             folder.mkdir()
             heard[side] = graph.hear(JointState, f'/{side}/joint_states')
             heard[f'{side} state'] = graph.hear(
-                String, f'/{side}/experiment_runner/state', LATCHED
+                DiagnosticArray, f'/{side}/experiment_runner/state', LATCHED
             )
         arguments = {'launch_coordinator': 'false'}
         with launched(
@@ -128,7 +127,7 @@ def test_two_arms_stand_side_by_side(tmp_path):
             assert all(joint.startswith('left_') for joint in heard['left'][0].name)
             assert not any(joint.startswith('left_') for joint in heard['right'][0].name)
             for side in folders:
-                assert json.loads(heard[f'{side} state'][-1].data)['state'] == 'IDLE'
+                assert state_in(heard[f'{side} state'][-1])['state'] == 'IDLE'
             wanted = {(name, f'/{side}') for name in NODES for side in folders}
             wait_until(
                 lambda: wanted <= set(graph.node.get_node_names_and_namespaces()),
@@ -188,12 +187,12 @@ def test_the_temperature_study_makes_one_bag_a_run(tmp_path, environment):
 def test_beside_a_driver_nothing_arms_by_itself(tmp_path):
     """The nodes come up without a simulated robot; the runner is a dry run, and stays idle."""
     with own_graph(tmp_path) as graph:
-        states = graph.hear(String, 'experiment_runner/state', LATCHED)
+        states = graph.hear(DiagnosticArray, 'experiment_runner/state', LATCHED)
         arguments = {'ur_type': 'ur5', 'launch_coordinator': 'false'}
         with launched('ur_robot', arguments, tmp_path, graph.environment) as launch:
             wait_until(lambda: states, 'the state of the runner', 60.0)
-            content = json.loads(states[-1].data)
-            assert (content['state'], content['dry_run']) == ('IDLE', True)
+            content = state_in(states[-1])
+            assert (content['state'], content['dry_run']) == ('IDLE', 'true')
             nodes = graph.node.get_node_names()
             assert 'simulated_robot' not in nodes and 'experiment_coordinator' not in nodes
             assert not graph.call('experiment_runner/arm').success

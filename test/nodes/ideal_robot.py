@@ -4,9 +4,9 @@
 """An ideal robot in the process of a test, and a runner beside it."""
 
 from contextlib import contextmanager
-import json
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import dump_trajectory
@@ -17,9 +17,9 @@ from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.model.robot_model import plain_encoders
 from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.simulation.controller import TrajectoryController
-from ros_helpers import joint_state, LATCHED, own_graph, RELIABLE, wait_until
+from ros_helpers import joint_state, LATCHED, own_graph, RELIABLE, state_in, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64, Int8, String, UInt8
+from std_msgs.msg import Bool, Float64, Int8, UInt8
 from trajectory_msgs.msg import JointTrajectory
 
 COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
@@ -87,10 +87,12 @@ class IdealRobot:
         self._be_able(q)
         self.node = graph.add_node('simulated_robot')
         self._states = self.node.create_publisher(JointState, '/joint_states', 10)
-        self._identity = self.node.create_publisher(String, '/simulated_robot/identity', LATCHED)
-        self._identity.publish(String(data=json.dumps(
-            {'token': token, 'node': '/simulated_robot'}
-        )))
+        self._identity = self.node.create_publisher(
+            DiagnosticArray, '/simulated_robot/identity', LATCHED
+        )
+        self._identity.publish(DiagnosticArray(status=[
+            DiagnosticStatus(name='/simulated_robot', hardware_id=token)
+        ]))
         self._scaling = self.node.create_publisher(Float64, SCALING, 10)
         self._say_all_is_well()
         self.node.create_subscription(JointTrajectory, COMMANDS, self._on_command, RELIABLE)
@@ -127,12 +129,16 @@ class IdealRobot:
         self._latched[topic].publish(message)
 
     def list_controllers(self, state):
-        self.say('/simulated_robot/controllers', String(data=json.dumps([
-            {'name': 'joint_state_broadcaster', 'type': 'JointStateBroadcaster',
-             'state': 'active'},
-            {'name': 'scaled_joint_trajectory_controller', 'state': state,
-             'type': 'ur_controllers/ScaledJointTrajectoryController'},
-        ])))
+        self.say('/simulated_robot/controllers', DiagnosticArray(status=[
+            DiagnosticStatus(
+                name='joint_state_broadcaster', hardware_id='JointStateBroadcaster',
+                message='active',
+            ),
+            DiagnosticStatus(
+                name='scaled_joint_trajectory_controller', message=state,
+                hardware_id='ur_controllers/ScaledJointTrajectoryController',
+            ),
+        ]))
 
     def _on_command(self, message):
         self.commands.append(message)
@@ -186,7 +192,7 @@ class Runner:
     ):
         self._graph = graph
         self._file = {'trajectory_file': str(path), 'arm.sha256': sha256}
-        self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
+        self._states = graph.hear(DiagnosticArray, '/experiment_runner/state', LATCHED)
         self.process = graph.start('experiment_runner', {
             **self._file, 'simulation_token': TOKEN, 'approach_speed': 1.0, **free,
             **(parameters or {}),
@@ -194,7 +200,7 @@ class Runner:
 
     @property
     def content(self):
-        return json.loads(self._states[-1].data) if self._states else {}
+        return state_in(self._states[-1]) if self._states else {}
 
     @property
     def state(self):
@@ -203,7 +209,7 @@ class Runner:
 
     def told(self, wanted):
         """Return how often a state was published."""
-        return sum(json.loads(one.data)['state'] == wanted for one in self._states)
+        return sum(state_in(one)['state'] == wanted for one in self._states)
 
     def wait_for(self, wanted):
         wait_until(

@@ -15,6 +15,8 @@ from controller_manager_msgs.msg import (
     ControllerManagerActivity, ControllerState, NamedLifecycleState,
 )
 from controller_manager_msgs.srv import ListControllers
+from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.srv import SelfTest
 from lifecycle_msgs.msg import State
 import numpy as np
 import rclpy
@@ -28,7 +30,6 @@ from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.simulation.controller import TrajectoryController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
-from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ur_dashboard_msgs.msg import RobotMode, SafetyMode
 
@@ -94,7 +95,7 @@ class RealDriver:
         self.description.publish(String(data=settings['description']))
         self.events = create(String, '~/events', kept(1000))
         # What it follows is recorded, or so it says.
-        self.node.create_service(Trigger, 'bag_recorder/status', self.say_recording)
+        self.node.create_service(SelfTest, 'bag_recorder/status', self.say_recording)
         self.controllers = {
             name: 'active' if name == self.name else 'inactive' for name in CONTROLLERS
         }
@@ -123,7 +124,8 @@ class RealDriver:
         self.events.publish(String(data=json.dumps({'what': what, **content})))
 
     def say_recording(self, request, response):
-        response.success, response.message = True, '{"state": "RECORDING"}'
+        response.passed = b'\x01'
+        response.status = [DiagnosticStatus(message='RECORDING')]
         return response
 
     # What a test orders

@@ -15,6 +15,7 @@ import time
 
 from builders import custom_data_of, robot_machine, topics_of
 from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.srv import SelfTest
 from interfaces import overlay
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
@@ -30,7 +31,7 @@ from robot_identification.recording import DRIVER, DriverRecord, read_driver_rec
 from robot_identification.recording.bag import read_recording
 from ros_helpers import (
     acknowledged, BEST_EFFORT, deserialized, joint_state, LATCHED, own_graph, paused, RELIABLE,
-    wait_until,
+    state_in, state_message, wait_until,
 )
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import get_typestore, Stores
@@ -42,7 +43,9 @@ import yaml
 JOINTS = [f'joint_{i}' for i in range(6)]
 START, STOP = '/bag_recorder/start', '/bag_recorder/stop'
 SHA256 = 'ab' * 32
-STATE_KEYS = {'state', 'reason', 'path', 'messages', 'bytes', 'lost', 'trajectory_sha256'}
+STATE_KEYS = {
+    'state', 'reason', 'path', 'messages', 'bytes', 'lost /joint_states', 'trajectory_sha256',
+}
 DESCRIPTION = """<robot name="ur5e"><link name="base_link"/>
 <ros2_control name="ur5e" type="system"><hardware>
 <plugin>ur_robot_driver/URPositionHardwareInterface</plugin>
@@ -119,12 +122,17 @@ class Recorder:
         return message
 
     def state(self):
-        return json.loads(self.states[-1].data) if self.states else {}
+        return state_in(self.states[-1]) if self.states else {}
+
+    def written(self):
+        """Return the number of messages in the bag, as ~/state has it."""
+        return int(self.state().get('messages', 0))
 
     def wait_for(self, **wanted):
         def said():
             state = self.state()
-            return state if all(state.get(key) == value for key, value in wanted.items()) else None
+            wanted_texts = {key: str(value) for key, value in wanted.items()}
+            return state if state.items() >= wanted_texts.items() else None
 
         return wait_until(said, f'~/state to say {wanted}')
 
@@ -143,7 +151,7 @@ def shared(tmp_path_factory):
     folder = tmp_path_factory.mktemp('shared')
     with own_graph(folder) as graph:
         process = graph.start('bag_recorder', {**DEFAULTS, 'start.output': str(folder / 'bag')})
-        states = graph.hear(String, '/bag_recorder/state', LATCHED)
+        states = graph.hear(DiagnosticArray, '/bag_recorder/state', LATCHED)
         wait_until(lambda: states, 'the recorder')
         yield graph, process, states
 
@@ -163,7 +171,8 @@ def own_recorder(graph, tmp_path):
     """Return a recorder that a test may end."""
     bag = tmp_path / 'bag'
     process = graph.start('bag_recorder', {'start.output': str(bag)})
-    return Recorder(graph, process, bag, graph.hear(String, '/bag_recorder/state', LATCHED))
+    states = graph.hear(DiagnosticArray, '/bag_recorder/state', LATCHED)
+    return Recorder(graph, process, bag, states)
 
 
 @contextmanager
@@ -198,7 +207,7 @@ def start_recorder_in(graph, namespace, folder, *topics, environment=None):
 
 
 def messages_in(states):
-    return json.loads(states[-1].data)['messages'] if states else 0
+    return int(state_in(states[-1])['messages']) if states else 0
 
 
 def read_prefix(bag):
@@ -253,7 +262,7 @@ def test_rosbag2_records_where_rosbags_is_missing(graph, tmp_path):
     """As on a robot machine: every message, latched ones with their durability, and the notes."""
     latched = graph.node.create_publisher(String, '/robot_description', LATCHED)
     latched.publish(String(data=DESCRIPTION))
-    bag, states = tmp_path / 'bag', graph.hear(String, '/bag_recorder/state', LATCHED)
+    bag, states = tmp_path / 'bag', graph.hear(DiagnosticArray, '/bag_recorder/state', LATCHED)
     process = graph.start('bag_recorder', {
         'start.output': str(bag), 'start.optional_topics': ['robot_description'],
         'start.robot': 'ur5', 'minimum_free_space': 1.0, 'start.expected_duration': 1.0,
@@ -389,7 +398,7 @@ def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
     assert set(state) == STATE_KEYS
     assert state['trajectory_sha256'] == SHA256
     recorder.publish(30)
-    assert recorder.wait_for(messages=30)['bytes'] > 0
+    assert int(recorder.wait_for(messages=30)['bytes']) > 0
     heard = len(recorder.states)
     wait_until(lambda: len(recorder.states) >= heard + 5, 'five heartbeats')
     recorder.stop()
@@ -416,13 +425,13 @@ def test_what_is_lost_is_counted(recorder):
     def is_heard(before):
         """Publish one more message; best effort does not promise that the first one arrives."""
         publish(1)
-        return recorder.state().get('messages', 0) > before
+        return recorder.written() > before
 
     wait_until(lambda: is_heard(0), 'the first message')
     with paused(recorder.process):
         publish(4000)
-    wait_until(lambda: recorder.state()['messages'] > 100, 'what was not lost')
-    before = recorder.state()['messages']
+    wait_until(lambda: recorder.written() > 100, 'what was not lost')
+    before = recorder.written()
     wait_until(lambda: is_heard(before), 'the next message')
     # The stamp of the last one once more.
     recorder.publish(1, first=len(sent) - 1)
@@ -455,7 +464,7 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
     recorder.start()
     for burst in range(5):
         recorder.publish(100, first=5000 * burst)
-        recorder.wait_for(messages=100 * (burst + 1), lost={'/joint_states': 0})
+        recorder.wait_for(messages=100 * (burst + 1), **{'lost /joint_states': 0})
     recorder.graph.end_publisher(recorder.publisher)
     again = node.create_publisher(JointState, '/joint_states', RELIABLE)
     wait_until(again.get_subscription_count, 'the recorder to listen')
@@ -466,7 +475,7 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
     for number in range(50):
         again.publish(numbered(50 + number))
         second.publish(numbered(number))
-    recorder.wait_for(messages=650, lost={'/joint_states': 0})
+    recorder.wait_for(messages=650, **{'lost /joint_states': 0})
     recorder.graph.end_publisher(second)
     recorder._publisher = again
     recorder.publish(50, first=100)
@@ -484,7 +493,7 @@ def test_a_signal_leaves_a_whole_bag(own_recorder, number):
     recorder.start()
     with streaming(recorder.publisher):
         known = wait_until(
-            lambda: recorder.state().get('messages', 0) > 150 and recorder.state()['messages'],
+            lambda: recorder.written() > 150 and recorder.written(),
             'messages',
         )
         recorder.process.process.send_signal(number)
@@ -509,7 +518,7 @@ def test_a_killed_recorder_loses_half_a_second_at_most(graph, tmp_path):
     publisher = graph.node.create_publisher(JointState, '/joint_states', RELIABLE)
     for name in KILLED_AT:
         processes[name] = start_recorder_in(graph, name, tmp_path, '/joint_states')
-        states[name] = graph.hear(String, f'/{name}/bag_recorder/state', LATCHED)
+        states[name] = graph.hear(DiagnosticArray, f'/{name}/bag_recorder/state', LATCHED)
     for name in KILLED_AT:
         wait_until(lambda name=name: states[name], f'the recorder of {name}')
         graph.done(f'/{name}/bag_recorder/start')
@@ -583,7 +592,7 @@ def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
     """Before a runner stops for want of a heartbeat; what is put at its place stays."""
     recorder.start()
     with streaming(recorder.publisher):
-        wait_until(lambda: recorder.state().get('messages', 0) > 100, 'messages')
+        wait_until(lambda: recorder.written() > 100, 'messages')
         take_away(recorder.bag)
         taken_at = time.monotonic()
         state = recorder.wait_for(state='FAULT')
@@ -634,7 +643,7 @@ def test_space_that_runs_short_ends_the_recording(recorder):
     assert not recorder.graph.configure('bag_recorder', {'minimum_free_space': 1e9})
     state = recorder.wait_for(state='FAULT')
     assert 'less than minimum_free_space' in state['reason']
-    assert state['messages'] == 50
+    assert state['messages'] == '50'
     assert len(read_by_rosbags(recorder.bag)) == 50
     assert read_recording(recorder.bag, JOINTS).completeness.state == 'complete'
 
@@ -649,14 +658,12 @@ class Runner:
         self.graph = graph
         self.node = graph.add_node('experiment_runner')
         self.state, self.motions, self.asked = 'IDLE', 0, 0
-        self.node.create_service(Trigger, '~/status', self._answer)
+        self.node.create_service(SelfTest, '~/status', self._answer)
 
     def _answer(self, request, response):
         self.asked += 1
-        response.success = self.state in MOVING
-        response.message = json.dumps(
-            {'state': self.state, 'reason': '', 'motions': self.motions}
-        )
+        response.passed = bytes([self.state in MOVING])
+        response.status = state_message(self.state, reason='', motions=self.motions).status
         return response
 
     def enter(self, state):
@@ -672,13 +679,13 @@ class Runner:
 def replay_runner(graph, *states):
     """Play a bag with states of a runner, as fast as it goes."""
     publisher = graph.node.create_publisher(
-        String, '/experiment_runner/state', QoSProfile(
+        DiagnosticArray, '/experiment_runner/state', QoSProfile(
             depth=10, reliability=ReliabilityPolicy.RELIABLE,
             durability=LATCHED.durability,
         )
     )
     for state in states:
-        publisher.publish(String(data=json.dumps({'state': state, 'reason': ''})))
+        publisher.publish(state_message(state, reason=''))
     assert acknowledged(publisher)
     return publisher
 
@@ -790,7 +797,7 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
     topics = ('/tolerance', '/io_and_status_controller/safety_mode')
     installed = start_recorder_in(graph, 'installed', tmp_path, *topics, environment=variables)
     try:
-        states = graph.hear(String, '/installed/bag_recorder/state', LATCHED)
+        states = graph.hear(DiagnosticArray, '/installed/bag_recorder/state', LATCHED)
         wait_until(lambda: all(map(graph.node.count_publishers, topics)), 'the publisher')
         recorder.configure(topics=['/tolerance'])
         reason = recorder.refusal()

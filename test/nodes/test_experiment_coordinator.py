@@ -10,6 +10,8 @@ import threading
 import time
 from types import SimpleNamespace
 
+from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.srv import SelfTest
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -21,8 +23,7 @@ from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import configuration_sha256
 from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
 from robot_identification.recording.bag import read_recording
-from ros_helpers import LATCHED, wait_until
-from std_msgs.msg import String
+from ros_helpers import LATCHED, state_in, state_message, wait_until
 from std_srvs.srv import Trigger
 
 COORDINATOR = '/experiment_coordinator'
@@ -38,7 +39,7 @@ class Fake:
         self.values, self.called, self.content = {}, [], {}
         self.asked, self.hangs, self.ended = 0, False, threading.Event()
         self.node.create_service(SetParameters, '~/set_parameters', self._on_set)
-        self.node.create_service(Trigger, '~/status', self._answer)
+        self.node.create_service(SelfTest, '~/status', self._answer)
 
     def serve(self, verb, answer):
         def handle(request, response):
@@ -52,7 +53,7 @@ class Fake:
         self.asked += 1
         if self.hangs:
             self.ended.wait(60.0)
-        response.message = json.dumps(self.content)
+        response.status = state_message(**self.content).status
         return response
 
     def _on_set(self, request, response):
@@ -68,7 +69,7 @@ class Runner(Fake):
     def __init__(self, graph):
         super().__init__(graph, 'experiment_runner')
         self.left, self.sha256, self.dry_run, self.fault = 0, '', False, ''
-        self.lasts, self.payload, self.refusal = False, [0.0], ''
+        self.lasts, self.payload, self.refusal = False, '0.0', ''
         self.motions = 0
         self.serve('arm', self._refuse_to_be_armed)
         self.serve('execute', self._execute)
@@ -77,7 +78,8 @@ class Runner(Fake):
 
     def say(self, state, reason=''):
         self.content = {
-            'state': state, 'reason': reason, 'sha256': self.sha256, 'dry_run': self.dry_run,
+            'state': state, 'reason': reason, 'sha256': self.sha256,
+            'dry_run': str(self.dry_run).lower(),
             'executions_left': self.left, 'payload': self.payload, 'motions': self.motions,
         }
 
@@ -136,7 +138,7 @@ class Lab:
         self.runner, self.recorder = Runner(graph), Recorder(graph, bag)
         self.trajectory_file = trajectory_file
         self.sha256 = load_trajectory(trajectory_file).sha256
-        self.states = graph.hear(String, f'{COORDINATOR}/state', LATCHED)
+        self.states = graph.hear(DiagnosticArray, f'{COORDINATOR}/state', LATCHED)
         self.process = None
 
     def start(self, program, **parameters):
@@ -147,7 +149,7 @@ class Lab:
 
     @property
     def state(self):
-        return json.loads(self.states[-1].data) if self.states else {}
+        return state_in(self.states[-1]) if self.states else {}
 
     def waits_for(self, what):
         """Wait until it waits for a person; return what it asks."""
@@ -197,7 +199,7 @@ def test_a_person_arms_and_the_arm_is_repeated_until_settled(lab):
     found = json.loads((lab.output / 'temperature_runs.json').read_text())
     assert found['settled']
     assert [run['bag'] for run in found['runs']] == ['bag_001', 'bag_002', 'bag_003']
-    wait_until(lambda: lab.state.get('step') == 'done', 'the last word')
+    wait_until(lambda: lab.state.get('state') == 'done', 'the last word')
 
 
 def test_a_payload_is_mounted_by_a_person_and_noted(lab):
@@ -248,7 +250,7 @@ def test_a_motion_that_a_program_would_not_execute_is_refused(lab):
 
 def test_a_dry_run_is_gone_along_with(lab):
     """It moves nothing and records nothing; the person is asked for the motion itself."""
-    lab.runner.dry_run, lab.runner.payload = True, [1.5, 0.0, 0.0, 0.08]
+    lab.runner.dry_run, lab.runner.payload = True, '1.5 0.0 0.0 0.08'
     lab.start('record')
     lab.arm()
     wait_until(lambda: 'dry run' in lab.state.get('message', ''), 'the word of a dry run')
@@ -270,7 +272,7 @@ def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
     lab.arm(executions=30)
     assert lab.end() == 5
     assert 'protective stop' in lab.process.last_words()
-    wait_until(lambda: lab.state.get('step') == 'failed', 'its last word')
+    wait_until(lambda: lab.state.get('state') == 'failed', 'its last word')
     assert 'protective stop' in lab.state['message']
     assert lab.recorder.called == ['start', 'stop']
     assert (lab.output / 'bag_001').is_dir()
@@ -298,7 +300,7 @@ def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
     lab.runner.lasts = True
     lab.start('record')
     lab.arm()
-    wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
+    wait_until(lambda: lab.state.get('state') == 'executing', 'the motion')
     asked = lab.runner.asked
     wait_until(lambda: lab.runner.asked > asked + 60, 'six seconds of motion')
     assert lab.process.exit_code is None, lab.process.last_words()
@@ -316,17 +318,17 @@ def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
 
 def test_states_of_a_bag_that_is_replayed_are_not_heeded(lab):
     """Neither is a motion begun by one that says ARMED, nor its recording ended by DONE."""
-    replay = lab.graph.node.create_publisher(String, '/experiment_runner/state', LATCHED)
+    replay = lab.graph.node.create_publisher(DiagnosticArray, '/experiment_runner/state', LATCHED)
     lab.runner.lasts = True
     lab.start('record')
     lab.waits_for('arm')
-    replay.publish(String(data=json.dumps({'state': 'ARMED', 'sha256': lab.sha256})))
+    replay.publish(state_message('ARMED', sha256=lab.sha256))
     asked = lab.runner.asked
     wait_until(lambda: lab.runner.asked > asked + 10, 'the runner to be asked')
     assert not lab.runner.called
     lab.runner.arm(lab.sha256)
-    wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
-    replay.publish(String(data=json.dumps({'state': 'DONE', 'sha256': lab.sha256})))
+    wait_until(lambda: lab.state.get('state') == 'executing', 'the motion')
+    replay.publish(state_message('DONE', sha256=lab.sha256))
     asked = lab.runner.asked
     wait_until(lambda: lab.runner.asked > asked + 10, 'the runner to be asked')
     assert lab.recorder.called == ['start']
@@ -349,7 +351,7 @@ def test_interrupted_in_motion_it_ends_the_motion(lab):
     lab.runner.lasts = True
     lab.start('record')
     lab.arm()
-    wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
+    wait_until(lambda: lab.state.get('state') == 'executing', 'the motion')
     asked = time.monotonic()
     lab.process.process.send_signal(signal.SIGINT)
     wait_until(lambda: 'abort' in lab.runner.called, 'the runner to be told')

@@ -26,7 +26,7 @@ def test_executes_to_the_end(experiment):
         '/simulated_robot', {f'inject.{name}': value for name, value in poor.items()}
     )
     experiment.execute('DONE')
-    assert 0.0 < experiment.state['worst_tracking_error'] < 0.1
+    assert 0.0 < float(experiment.state['worst_tracking_error']) < 0.1
     experiment.wait(0.5)
     state = experiment.true_states[-1]
     values = dict(zip(state.name, state.position, strict=True))

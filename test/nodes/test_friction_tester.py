@@ -3,11 +3,11 @@
 
 """The friction tester: arming, pre-test and test on a simulated wheel, and every way to end."""
 
-import json
 import re
 import signal
 from types import SimpleNamespace
 
+from diagnostic_msgs.msg import DiagnosticArray
 from nodes.effort_robot import COMMANDS, EffortRobot, HELD, JOINT
 import numpy as np
 import pinocchio as pin
@@ -20,9 +20,9 @@ from robot_identification.nodes.friction_tester import CAP_FACTOR, FrictionTeste
 from robot_identification.nodes.tested_joint import JointUnderTest
 from robot_identification.simulation.effort_joint import EffortJointConstants
 from robot_identification.studies.break_away.estimate import load_break_away
-from ros_helpers import LATCHED, own_graph, wait_until
+from ros_helpers import LATCHED, own_graph, state_in, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray
 
 NODE = '/friction_tester'
 # A base wheel of the youBot (report, section 4.2.1); its inertia is that of a rotor of 1.35e-5
@@ -44,12 +44,12 @@ class Person:
         self.graph, self.output = graph, output
         self.robot = EffortRobot(graph, WHEEL)
         self.node = graph.start('friction_tester', {**PARAMETERS, 'output': str(output)})
-        self._heard = graph.hear_matched(String, f'{NODE}/state', LATCHED)
+        self._heard = graph.hear_matched(DiagnosticArray, f'{NODE}/state', LATCHED)
         wait_until(lambda: self._heard, 'the state')
 
     @property
     def state(self):
-        return json.loads(self._heard[-1].data)
+        return state_in(self._heard[-1])
 
     def wait_for(self, *states):
         wait_until(lambda: self.state['state'] in states, f'{states}')
@@ -129,7 +129,7 @@ def test_the_pre_test_sets_the_cap_and_the_test_finds_the_torque(tester):
     wait_until(ended, 'the end of the pre-test')
     assert tester.state['state'] == 'DONE', tester.state
     # The ramp grows by at most sqrt(2 I r v) = 0.034 N m until the wheel is at the threshold.
-    cap = tester.state['torque_cap']
+    cap = float(tester.state['torque_cap'])
     assert CAP_FACTOR * 0.126 <= cap <= CAP_FACTOR * 0.18
     assert 'wheel_3 moved at' in tester.state['reason']
     tester.configure(mode='break_away', joint=HELD)
@@ -152,7 +152,8 @@ def test_the_pre_test_sets_the_cap_and_the_test_finds_the_torque(tester):
         for key, boxes in (
             ('medians', found.boxes), ('uncorrected_medians', found.uncorrected),
         ):
-            assert state[key][{1: 'up', -1: 'down'}[direction]] == pytest.approx(
+            way = {1: 'up', -1: 'down'}[direction]
+            assert float(state[f'{key} {way}']) == pytest.approx(
                 boxes[direction].median, abs=1e-6
             )
     page = (tester.output / 'report.html').read_text()

@@ -17,7 +17,7 @@ import pytest
 from rcl_interfaces.srv import ListParameters
 from robot_identification.cli.command import make_parser
 from robot_identification.model.model_file import load_model
-from ros_helpers import acknowledged, LATCHED, own_graph, wait_until
+from ros_helpers import acknowledged, LATCHED, own_graph, state_in, wait_until
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
 
@@ -34,13 +34,13 @@ class Identifier:
     def __init__(self, graph):
         self.graph = graph
         self.node = graph.start('identifier')
-        self._states = graph.hear(String, '/identifier/state', LATCHED)
+        self._states = graph.hear(DiagnosticArray, '/identifier/state', LATCHED)
         self.progress = graph.hear_matched(Float32, '/identifier/progress')
         self.statuses = graph.hear_matched(DiagnosticArray, '/diagnostics')
 
     @property
     def states(self):
-        states = [json.loads(message.data)['state'] for message in self._states]
+        states = [state_in(message)['state'] for message in self._states]
         return states[:1] + [later for earlier, later in pairwise(states) if earlier != later]
 
     def configure(self, **values):

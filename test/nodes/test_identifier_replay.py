@@ -3,13 +3,13 @@
 
 """What is identified from a replay is what is identified from the bag."""
 
-import json
 import shutil
 import subprocess
 import tempfile
 import time
 
 from bag_player import BagPlayer, read_messages
+from diagnostic_msgs.msg import DiagnosticArray
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -18,8 +18,7 @@ from robot_identification.model.model_file import load_model
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.identifier import Identifier
 from robot_identification.recording.bag_writer import write_joint_states
-from ros_helpers import LATCHED, own_graph, wait_until
-from std_msgs.msg import String
+from ros_helpers import LATCHED, own_graph, state_in, wait_until
 
 # Of `small_identification`.
 PLAIN = 'coulomb,viscous,offset'
@@ -32,11 +31,11 @@ class Replayed:
     def __init__(self, graph, robot):
         self.graph = graph
         self.node = graph.start('identifier', {'listen.at_start': True, 'robot': robot})
-        self._states = graph.hear(String, '/identifier/state', LATCHED)
+        self._states = graph.hear(DiagnosticArray, '/identifier/state', LATCHED)
 
     @property
     def state(self):
-        return json.loads(self._states[-1].data) if self._states else {'state': None}
+        return state_in(self._states[-1]) if self._states else {'state': None}
 
     def wait_for(self, state):
         wait_until(lambda: self.state['state'] == state, f'the state {state}', 120.0)
@@ -52,7 +51,7 @@ class Replayed:
         named = {key.replace('__', '.'): value for key, value in parameters.items()}
         assert not self.graph.configure('identifier', {**defaults, **named})
         self.graph.done(LISTEN)
-        assert self.wait_for('LISTENING')['messages'] == 0
+        assert self.wait_for('LISTENING')['messages'] == '0'
 
     def play(self, bag, *passes, rate=float('inf'), **options):
         """Play a bag to it, by default once as a whole."""
@@ -117,7 +116,7 @@ def test_a_replay_gives_the_model_of_the_bag(
     # It was played at that rate, or slower.
     assert took >= recorded_time(recorded) / 2.0 - 0.01
     check_same(replayed.identify(tmp_path / 'result'), small_identification.model)
-    assert replayed.wait_for('DONE')['messages'] == len(recorded)
+    assert replayed.wait_for('DONE')['messages'] == str(len(recorded))
 
 
 def test_ros2_bag_play_gives_the_model_of_the_bag(

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from launching import why_not_installed
 import numpy as np
 import pytest
 from robot_identification.model.registry import share_directory
 from robot_identification.recording.bag import read_recording
-from ros_helpers import acknowledged, joint_state, LATCHED, own_graph, wait_until
+from ros_helpers import acknowledged, joint_state, LATCHED, own_graph, state_in, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -112,9 +113,9 @@ def test_rosbag2_reindexes_and_plays_the_bag_of_a_killed_recorder(graph, tmp_pat
     graph.done('/bag_recorder/start')
     graph.end_publisher(publisher)
     publish(graph)
-    states = graph.hear(String, '/bag_recorder/state', LATCHED)
+    states = graph.hear(DiagnosticArray, '/bag_recorder/state', LATCHED)
     wait_until(
-        lambda: states and f'"messages": {COUNT + 1}' in states[-1].data, 'all messages'
+        lambda: states and state_in(states[-1])['messages'] == str(COUNT + 1), 'all messages'
     )
     graph.kill(node)
     bag_command(graph, 'reindex', '-s', 'mcap', bag)

@@ -3,18 +3,17 @@
 
 """What an arm does, not what its runner says: its true peak speed after every kind of stop."""
 
-import json
 import signal
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from interfaces import overlay
 from long_tests import long_test
 from nodes.ideal_robot import FREE, TOKEN
 from nodes.simulated_experiment import Experiment
 import numpy as np
 import pytest
-from ros_helpers import LATCHED, own_graph, wait_until
-from std_msgs.msg import String
+from ros_helpers import LATCHED, own_graph, state_in, wait_until
 
 pytestmark = pytest.mark.timeout(900)  # the first test here compiles control_msgs
 
@@ -101,7 +100,7 @@ def test_joint_states_that_tell_nothing_throw_nothing(experiment, trajectory, fa
 @pytest.fixture
 def other_runner(experiment, trajectory, trajectory_file):
     """Return what a second runner with the same token says, under another name."""
-    heard = experiment.graph.hear(String, '/other_runner/state', LATCHED)
+    heard = experiment.graph.hear(DiagnosticArray, '/other_runner/state', LATCHED)
     process = experiment.graph.start('experiment_runner', {
         'simulation_token': TOKEN, 'trajectory_file': str(trajectory_file),
         'arm.sha256': trajectory.sha256, **FREE,
@@ -123,7 +122,7 @@ def test_two_runners_with_one_token_do_not_both_arm(experiment, other_runner):
     assert call('/experiment_runner/abort').success
     wait_until(lambda: call('/other_runner/arm').success, 'the other to be armed')
     assert not call('/experiment_runner/arm').success
-    assert json.loads(other_runner[-1].data)['state'] == 'ARMED'
+    assert state_in(other_runner[-1])['state'] == 'ARMED'
     assert call('/other_runner/abort').success
 
 

@@ -370,7 +370,7 @@ def test_each_stage_is_done_by_goals(climbed, ur5, trajectory, slow, stage):
     assert motion['peak'] == pytest.approx(speed * peak)
     assert content['controller'] == CONTROLLER
     # Delayed by nothing but the transport of messages.
-    assert content['worst_tracking_error'] < 0.05
+    assert float(content['worst_tracking_error']) < 0.05
     assert [run['stage'] for run in runs] == [DRY_RUN, SLOW, FULL][:len(runs)]
     assert runs[-1]['stage'] == stage
     assert runs[-1]['speed'] == pytest.approx(speed)

@@ -3,10 +3,11 @@
 
 """What the runner asks for before it moves anything, and what ends a motion."""
 
-import json
 import math
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.srv import SelfTest
 from long_tests import long_test
 from nodes.ideal_robot import ATTEMPTS, check_latched_fault, IdealRobot, Runner
 import numpy as np
@@ -18,9 +19,8 @@ from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.execution.stop import DURATIONS
 from robot_identification.execution.watch import FRESH
 from robot_identification.files import read_yaml
-from ros_helpers import LATCHED, paused, seconds, wait_until
-from std_msgs.msg import Bool, String, UInt8
-from std_srvs.srv import Trigger
+from ros_helpers import LATCHED, paused, seconds, state_message, wait_until
+from std_msgs.msg import Bool, UInt8
 
 
 @pytest.fixture
@@ -49,23 +49,23 @@ class Recorder:
 
     def live(self):
         if self._service is None:
-            self._service = self._node.create_service(Trigger, '~/status', self._answer)
+            self._service = self._node.create_service(SelfTest, '~/status', self._answer)
 
     def die(self):
         self._graph.run(self._node.destroy_service, self._service)
         self._service, self.died_at = None, time.monotonic()
 
     def _answer(self, request, response):
-        response.success = self.state == 'RECORDING'
-        response.message = json.dumps({'state': self.state, 'reason': ''})
+        response.passed = bytes([self.state == 'RECORDING'])
+        response.status = state_message(self.state, reason='').status
         return response
 
 
 def replay_recorder(graph):
     """Play a bag with the states of a recorder that records, ten times a second."""
     node = graph.add_node('rosbag2_player')
-    publisher = node.create_publisher(String, '/bag_recorder/state', LATCHED)
-    state = String(data=json.dumps({'state': 'RECORDING', 'reason': ''}))
+    publisher = node.create_publisher(DiagnosticArray, '/bag_recorder/state', LATCHED)
+    state = state_message('RECORDING', reason='')
     node.create_timer(0.1, lambda: publisher.publish(state))
 
 
@@ -177,8 +177,11 @@ def test_one_arming_is_good_for_as_many_executions_as_it_says(desk):
     assert len(robot.commands) == told == 4
     content = runner.content
     # Executed as planned, but for the interpolation of knots and the differences of samples.
-    for name, planned in content['planned'].items():
-        assert content['executed'][name] == pytest.approx(planned, rel=0.05, abs=0.05)
+    criteria = [name.removeprefix('planned ') for name in content if name.startswith('planned ')]
+    assert criteria
+    for name in criteria:
+        planned, executed = (float(content[f'{what} {name}']) for what in ('planned', 'executed'))
+        assert executed == pytest.approx(planned, rel=0.05, abs=0.05)
 
 
 # --- in motion -------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ What each of its faults does is tested in test/simulation.
 
 from contextlib import contextmanager
 from itertools import pairwise
-import json
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from nodes.ideal_robot import FOREIGN_TOPICS, join
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ class Watched:
         self.scaling = self.hear(Float64, SCALING)
         self.running = self.hear(Bool, RUNNING, LATCHED)
         self.safety = self.hear(UInt8, 'simulated_robot/safety_mode', LATCHED)
-        self.controllers = self.hear(String, 'simulated_robot/controllers', LATCHED)
+        self.controllers = self.hear(DiagnosticArray, 'simulated_robot/controllers', LATCHED)
         self.commands = graph.publisher(JointTrajectory, f'{namespace}/{COMMANDS}')
         wait_until(
             lambda: self.truth and self.states and self.scaling and self.controllers,
@@ -160,8 +160,8 @@ class Watched:
 
     def controller(self):
         (state,) = [
-            entry['state'] for entry in json.loads(self.controllers[-1].data)
-            if entry['name'] == CONTROLLER
+            entry.message for entry in self.controllers[-1].status
+            if entry.name == CONTROLLER
         ]
         return state
 
@@ -184,7 +184,9 @@ def test_nothing_is_wrong_at_first(robot):
     wait_until(lambda: mode and robot.safety and robot.running, 'the latched states')
     assert (mode[-1].data, robot.safety[-1].data, robot.running[-1].data) == (7, 1, True)
     assert robot.scaling[-1].data == 100.0
-    states = {c['name']: (c['type'], c['state']) for c in json.loads(robot.controllers[-1].data)}
+    states = {
+        one.name: (one.hardware_id, one.message) for one in robot.controllers[-1].status
+    }
     assert states[CONTROLLER] == ('ur_controllers/ScaledJointTrajectoryController', 'active')
     assert states['forward_velocity_controller'][1] == 'inactive'
 
@@ -341,9 +343,10 @@ def test_the_joints_warm_up(robot):
 def test_description_and_identity_wait_for_late_subscribers(robot, ur5):
     """The prefix is on every joint and link, as the driver's, so that RViz finds them."""
     description = robot.hear(String, 'robot_description', LATCHED)
-    identity = robot.hear(String, 'simulated_robot/identity', LATCHED)
+    identity = robot.hear(DiagnosticArray, 'simulated_robot/identity', LATCHED)
     wait_until(lambda: description and identity, 'latched messages')
-    assert json.loads(identity[-1].data) == {'token': 'secret', 'node': '/simulated_robot'}
+    one, = identity[-1].status
+    assert (one.hardware_id, one.name) == ('secret', '/simulated_robot')
     text = description[-1].data
     assert all(f'"{joint}"' in text for joint in robot.joints)
     assert not any(f'"{joint}"' in text for joint in ur5.joint_names)

@@ -4,14 +4,14 @@
 """A recorder that is kept from running for a moment stops no arm; one that is no more does."""
 
 from contextlib import nullcontext
-import json
 import time
 from types import SimpleNamespace
 
+from diagnostic_msgs.srv import SelfTest
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.status import RecorderWatch
-from std_srvs.srv import Trigger
+from ros_helpers import state_message
 
 
 class Handle(nullcontext):
@@ -30,9 +30,9 @@ class Handle(nullcontext):
 
     def answer(self, number, success, **content):
         header = SimpleNamespace(request_id=SimpleNamespace(sequence_number=number))
-        self.answers.append(
-            (header, Trigger.Response(success=success, message=json.dumps(content)))
-        )
+        self.answers.append((header, SelfTest.Response(
+            passed=bytes([success]), status=state_message(**content).status
+        )))
 
 
 @pytest.fixture
