@@ -107,7 +107,7 @@ class BagRecorder(Node):
             self, lambda: (self._state, self._content(), self._session is not None)
         )
         self._diagnostics = Diagnostics(self, 'recording')
-        serve(self, '~/start', self._start)
+        serve(self, '~/start', self._start, with_arguments=True)
         serve(self, '~/stop', self._stop)
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=STEADY_CLOCK)
         self._published.publish(self._state, self._content())

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from rcl_interfaces.msg import (
     FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult,
 )
-from rcl_interfaces.srv import GetParameters
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterValueException, ParameterException
@@ -218,9 +218,7 @@ def act_after_setting(node: Node, act: Callable[[Sequence[Parameter]], object]) 
 
 def set_own_parameter(node: Node, name: str, value: Any) -> None:
     """Set a parameter of this node; raise UsageError with the reason if it is refused."""
-    result, = node.set_parameters([Parameter(name, value=value)])
-    if not result.successful:
-        raise UsageError(f'{name} of {node.get_name()} is not set to {value}: {result.reason}')
+    _set_all(node, [Parameter(name, value=value)])
 
 
 def declare_robot(node: Node) -> None:
@@ -267,23 +265,58 @@ def declare_roots(node: Node) -> None:
             )
 
 
-def serve(node: Node, name: str, answer: Callable[[], str], **options: Any) -> None:
+def serve(
+    node: Node, name: str, answer: Callable[[], str], *, with_arguments: bool = False,
+    **options: Any,
+) -> None:
     """
     Offer a Trigger service.
 
     `answer` returns the message of a success, and raises an IdentificationError or OSError with
-    that of a refusal, which is logged. `options` are those of `Node.create_service`.
+    that of a refusal, which is logged. `options` are those of `Node.create_service`. With
+    `with_arguments` there is another service, whose name ends in ``_with``: its request sets
+    parameters, all or none, before the same is done, so that one call has all its arguments.
     """
-    def on_call(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def attempt(act: Callable[[], str]) -> tuple[bool, str]:
         try:
-            response.message = answer()
-            response.success = True
+            return True, act()
         except (IdentificationError, OSError) as error:
-            response.message = in_parameters(str(error))
-            node.get_logger().error(response.message)
+            reason = in_parameters(str(error))
+            node.get_logger().error(reason)
+            return False, reason
+
+    def on_call(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = attempt(answer)
+        return response
+
+    def on_call_with(
+        request: SetParametersAtomically.Request, response: SetParametersAtomically.Response
+    ) -> SetParametersAtomically.Response:
+        def set_and_answer() -> str:
+            _set_all(node, [Parameter.from_parameter_msg(one) for one in request.parameters])
+            return answer()
+
+        response.result.successful, response.result.reason = attempt(set_and_answer)
         return response
 
     node.create_service(Trigger, name, on_call, qos_profile=SERVICE_QOS, **options)
+    if with_arguments:
+        node.create_service(
+            SetParametersAtomically, f'{name}_with', on_call_with, qos_profile=SERVICE_QOS,
+            **options,
+        )
+
+
+def _set_all(node: Node, parameters: list[Parameter]) -> None:
+    """Set parameters of this node, all or none; raise UsageError with the reason of a refusal."""
+    try:
+        result = node.set_parameters_atomically(parameters)
+        reason = '' if result.successful else result.reason
+    except ParameterException as error:
+        reason = str(error)
+    if reason:
+        names = ', '.join(parameter.name for parameter in parameters)
+        raise UsageError(f'{names} of {node.get_name()} cannot be set: {reason}')
 
 
 class StopRequest:

@@ -69,7 +69,7 @@ class ExperimentCoordinator(Node):
         self._service_clients = ServiceClients(self)
         self._service_clients.create_clients(
             *(f'{RUNNER}/{verb}' for verb in ('arm', 'execute', 'abort', 'status')),
-            *(f'{RECORDER}/{verb}' for verb in ('start', 'stop', 'status')),
+            *(f'{RECORDER}/{verb}' for verb in ('start_with', 'stop', 'status')),
         )
         self._state_before: dict[str, str] = {}
         self._has_begun = False  # whether a motion may be left to end
@@ -183,22 +183,20 @@ class ExperimentCoordinator(Node):
     def design(self, path: Path, seed: int) -> Path:
         """Make the generator design a motion and write it to `path`, beside any other step."""
         self.announce(f'designing {path.name}')
-        self._service_clients.set_parameters('trajectory_generator', {
+        self._service_clients.call_with('trajectory_generator/generate', {
             'generate.experiment': self.value('experiment'),
             'generate.output': str(path),
             'generate.seed': seed,
             'generate.max_evaluations': self.value('max_evaluations'),
-        })
-        self._service_clients.call('trajectory_generator/generate', LONG_SERVICE_TIMEOUT)
+        }, LONG_SERVICE_TIMEOUT)
         return path
 
     def identify(self, bag: Path, output: Path) -> Path:
         """Make the identifier identify a model from a bag; return its file."""
         self.announce(f'identifying from {bag.name}', step='identifying')
-        self._service_clients.set_parameters('identifier', {
+        self._service_clients.call_with('identifier/identify', {
             'identify.bags': [str(bag)], 'identify.output': str(output),
-        })
-        self._service_clients.call('identifier/identify', LONG_SERVICE_TIMEOUT)
+        }, LONG_SERVICE_TIMEOUT)
         return output / 'identified_model.yaml'
 
     def execute(
@@ -218,7 +216,7 @@ class ExperimentCoordinator(Node):
         if not self._is_armed_for_more(sha256):
             self._arm(path, sha256, executions)
         self.announce(f'recording {bag.name}', step='recording')
-        self._service_clients.set_parameters(RECORDER, {
+        self._service_clients.call_with(f'{RECORDER}/start', {
             'start.output': str(bag),
             'start.topics': self.value('topics'),
             'start.optional_topics': [
@@ -235,7 +233,6 @@ class ExperimentCoordinator(Node):
             # If this node has ended, the recorder closes the bag.
             'start.until_runner_ends': True,
         })
-        self._service_clients.call(f'{RECORDER}/start')
         try:
             self._start_motion(path, sha256, executions)
             self.announce(f'executing {path.name}, recording {bag.name}', step='executing')

@@ -23,6 +23,7 @@ from robot_identification import identify
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.model import RobotModel
+from robot_identification.nodes.long_work import AbortedError
 from robot_identification.parallel import (
     BACKGROUND_NICENESS, ending_signals_wait, follow_parent,
 )
@@ -31,10 +32,6 @@ from robot_identification.report import RESULT_FILES, save_identification
 # Share of the progress at which writing begins; chosen: the report's figures take their time.
 SAVING = 0.7
 POLL = 0.05  # [s]; chosen: an abort is noticed at once for a person
-
-
-class AbortedError(IdentificationError):
-    """The end of the identification is requested."""
 
 
 @dataclass(frozen=True, eq=False)

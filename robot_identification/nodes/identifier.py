@@ -12,11 +12,9 @@ import sys
 import tempfile
 import threading
 
-from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile
 from robot_identification.arrays import folder as large_temporary_files
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import IdentifyOptions
@@ -25,17 +23,16 @@ from robot_identification.nodes.common import (
     declare, declare_options, declare_robot, in_parameters, LATCHED, run_node, serve,
     STEADY_CLOCK, value_of,
 )
-from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.identification_job import (
-    AbortedError, IdentificationJob, JobProcess,
+    IdentificationJob, JobProcess,
 )
+from robot_identification.nodes.long_work import LongWork
 from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
-from robot_identification.nodes.status import PublishedState
 from robot_identification.options import from_values
 from robot_identification.report import RESULT_FILES
-from std_msgs.msg import Float32, String
+from std_msgs.msg import String
 
 LISTENING_PERIOD = 0.05  # [s]; chosen: the end of a replay is noticed at once for a person
 STATE_PERIOD = 1.0  # of /diagnostics [s]; chosen: once a second is enough for a person
@@ -60,25 +57,21 @@ class Identifier(Node):
             longest=128, read_only=True,
         )
         self._description = RobotDescription(self, used=False, prefix=prefix)
-        self._busy, self._aborted = threading.Lock(), threading.Event()
-        self._closing = threading.Event()
         self._listener: RawListener | None = None
         self._heard: Path | None = None
         self._temporary: Path | None = None
         self._quiet = 0.0
         self._end_listening, self._listened = threading.Event(), threading.Event()
         self._listening_error: IdentificationError | None = None
-        self._state, self._reason, self._messages = 'IDLE', '', 0
-        self._share, self._stage = 0.0, ''
+        self._messages = 0
         self._result = self.create_publisher(String, '~/result', LATCHED)
-        self._state_topic = PublishedState(
-            self, lambda: (self._state, self._content(), self._busy.locked())
-        )
-        self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=100))
-        self._diagnostics = Diagnostics(self, 'identification')
-        self._set_state('IDLE', '')
         several = ReentrantCallbackGroup()
-        serve(self, '~/identify', self._identify, callback_group=several)
+        self._work = LongWork(
+            self, 'identification', several, lambda: {'messages': self._count()}
+        )
+        serve(
+            self, '~/identify', self._identify, callback_group=several, with_arguments=True
+        )
         serve(self, '~/abort', self._abort, callback_group=several)
         # One at a time: what is heard stays in order.
         self._one = MutuallyExclusiveCallbackGroup()
@@ -86,15 +79,13 @@ class Identifier(Node):
         self.create_timer(
             LISTENING_PERIOD, self._watch_listening, callback_group=self._one, clock=STEADY_CLOCK
         )
-        self.create_timer(STATE_PERIOD, self._diagnose, callback_group=several, clock=STEADY_CLOCK)
         if self.get_parameter('listen.at_start').value:
             self._listen()
 
     def close(self) -> bool:
         """End what runs; return whether it has ended."""
-        self._closing.set()
         self._end_listening.set()
-        return not self._busy.locked() and self._listener is None
+        return self._work.close() and self._listener is None
 
     def destroy_node(self) -> None:
         """End what a call began while the node was asked to leave, and take it off the graph."""
@@ -106,36 +97,19 @@ class Identifier(Node):
         self._forget()
         super().destroy_node()
 
-    def _set_state(self, state: str, reason: str) -> None:
-        """Publish a state; it is also what diagnostics say."""
-        self._state, self._reason, self._messages = state, reason, self._count()
-        self._state_topic.publish(state, self._content())
-        self._diagnose()
-
-    def _content(self) -> dict[str, object]:
-        return {'reason': self._reason, 'messages': self._messages}
-
     def _count(self) -> int:
         return self._messages if self._listener is None else self._listener.message_count
 
-    def _diagnose(self) -> None:
-        state, reason = self._state, self._reason
-        level = DiagnosticStatus.ERROR if state == 'FAILED' else DiagnosticStatus.OK
-        values = {'state': state, 'messages heard': self._count()}
-        if state == 'IDENTIFYING':
-            values |= {'progress': f'{self._share:.0%}', 'stage': self._stage}
-        self._diagnostics.publish(level, reason or state.lower(), values)
-
     def _abort(self) -> str:
-        if not self._busy.locked() and self._listener is None:
-            raise UsageError('nothing is being heard or identified')
-        message = 'the identification ends' if self._busy.locked() else 'listening ends'
-        self._aborted.set()
         self._end_listening.set()
-        return message
+        if self._work.is_running:
+            return self._work.abort()
+        if self._listener is None:
+            raise UsageError('nothing is being heard or identified')
+        return 'listening ends'
 
     def _listen(self) -> str:
-        if self._busy.locked():
+        if self._work.is_running:
             raise UsageError('BUSY: an identification is running')
         if self._listener is not None:
             raise UsageError(f'BUSY: listening already, {self._count()} messages were heard')
@@ -147,7 +121,7 @@ class Identifier(Node):
                 prefix='robot_identification_heard_', dir=large_temporary_files()
             ))
             path = self._temporary / 'heard'
-        for event in (self._aborted, self._end_listening, self._listened):
+        for event in (self._end_listening, self._listened):
             event.clear()
         self._quiet = self.get_parameter('listen.quiet').value
         listener = RawListener(
@@ -156,9 +130,12 @@ class Identifier(Node):
         )
         self._messages = 0
         self._listener = listener
-        topics = ', '.join(listener.types)
-        self._set_state('LISTENING', f'to {topics}')
-        return f'listening to {topics}; then call ~/identify'
+        return f'listening {self._enter_listening(listener)}; then call ~/identify'
+
+    def _enter_listening(self, listener: RawListener) -> str:
+        topics = f'to {", ".join(listener.types)}'
+        self._work.enter('LISTENING', topics)
+        return topics
 
     def _forget(self) -> None:
         """Leave what was heard before; what was asked to be kept stays on the disk."""
@@ -185,10 +162,10 @@ class Identifier(Node):
         self._listened.set()
         if self._end_listening.is_set():
             # What asked for it goes on with it.
-            if not self._busy.locked():
-                self._set_state('IDLE', 'listening was aborted')
+            if not self._work.is_running:
+                self._work.enter('IDLE', 'listening was aborted')
         elif self._listening_error is not None:
-            self._set_state('FAILED', in_parameters(str(self._listening_error)))
+            self._work.enter('FAILED', in_parameters(str(self._listening_error)))
         else:
             self.get_logger().info(f'nothing new came for {self._quiet:g} s')
             # In a thread of the executor, which the end of this node waits for.
@@ -202,19 +179,12 @@ class Identifier(Node):
             self.get_logger().error(in_parameters(str(error)))
 
     def _identify(self) -> str:
-        if not self._busy.acquire(blocking=False):
-            raise UsageError('BUSY: an identification is running')
-        self._aborted.clear()
         try:
-            if self._closing.is_set():
-                raise AbortedError('the identifier is asked to leave, nothing is identified')
-            return self._do_job()
-        except (IdentificationError, OSError) as error:
-            if self._listener is None:
-                self._set_state('FAILED', in_parameters(str(error)))
+            return self._work.run(self._do_job)
+        except (IdentificationError, OSError):
+            if self._listener is not None:
+                self._enter_listening(self._listener)
             raise
-        finally:
-            self._busy.release()
 
     def _do_job(self) -> str:
         if not self.get_parameter('identify.output').value:
@@ -228,8 +198,8 @@ class Identifier(Node):
         robot = robot_from_parameters(self, self._description.read(), joints or None)
         job = IdentificationJob(robot, tuple(self._bags()), options, output, force)
         self._on_progress(0.0, 'starting')
-        self._set_state('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
-        found = JobProcess(job).wait(self._on_progress, self._is_aborted)
+        self._work.enter('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
+        found = JobProcess(job).wait(self._on_progress, lambda: self._work.is_aborted)
         for texts in 'notes', 'reasons':
             found[texts] = [in_parameters(text) for text in found[texts]]
         for note in found['notes']:
@@ -239,15 +209,11 @@ class Identifier(Node):
         self._on_progress(1.0, 'done')
         reason = f'{found["model"]} is written, verdict {found["verdict"]}'
         self.get_logger().info('; '.join((reason, *found['reasons'])))
-        self._set_state('DONE', reason)
+        self._work.enter('DONE', reason)
         return content
 
-    def _is_aborted(self) -> bool:
-        return self._aborted.is_set() or self._closing.is_set()
-
     def _on_progress(self, share: float, stage: str) -> None:
-        self._share, self._stage = share, stage
-        self._progress.publish(Float32(data=share))
+        self._work.report(share, stage=stage)
         self.get_logger().info(f'{share:.0%} {stage}')
 
     def _bags(self) -> list[Path]:

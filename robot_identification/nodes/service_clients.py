@@ -10,7 +10,8 @@ import time
 from typing import Any
 
 from diagnostic_msgs.srv import SelfTest
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.node import Node
@@ -26,6 +27,8 @@ LONG_SERVICE_TIMEOUT = 300.0  # of a design or an identification [s]; chosen: th
 # Without an answer, a request that may be repeated is sent again after this [s]; chosen: by then a
 # node of a busy machine has found a new client, whose first answer the middleware drops if not.
 REPEATED_AFTER = 3.0
+# By the last word of their names; others are Trigger.
+_TYPES = {'status': SelfTest, 'with': SetParametersAtomically}
 PAUSE = 0.02  # between two looks [s]; chosen: short for a person, no load for a processor
 
 
@@ -50,19 +53,34 @@ class ServiceClients:
         A server discovers each before it answers, for which a process that ends has no time.
         """
         for service in services:
-            self._client(SelfTest if service.endswith('/status') else Trigger, service)
+            verb = service.rpartition('/')[2]
+            self._client(_TYPES.get(verb.rpartition('_')[2], Trigger), service)
 
     def set_parameters(self, node: str, values: dict[str, Any]) -> None:
         """Set parameters of another node; raise DataError with the reason of a refusal."""
-        request = SetParameters.Request(
-            parameters=[Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
-        )
+        request = SetParameters.Request(parameters=_messages(values))
         answer = self._request(
             SetParameters, f'{node}/set_parameters', request, SERVICE_TIMEOUT, repeated=True
         )
         for name, result in zip(values, answer.results, strict=True):
             if not result.successful:
                 raise DataError(f'{node} refuses {name}: {result.reason}')
+
+    def call_with(
+        self, service: str, values: dict[str, Any], timeout: float = SERVICE_TIMEOUT
+    ) -> str:
+        """
+        Call a service of `nodes.common.serve` with arguments, and return its message.
+
+        Raises DataError if it refuses them, or does not answer within `timeout` [s].
+        """
+        request = SetParametersAtomically.Request(parameters=_messages(values))
+        result = self._request(
+            SetParametersAtomically, f'{service}_with', request, timeout
+        ).result
+        if not result.successful:
+            raise DataError(f'{service}: {result.reason}')
+        return str(result.reason)
 
     def call(
         self, service: str, timeout: float = SERVICE_TIMEOUT, *, although_stopping: bool = False
@@ -146,3 +164,7 @@ class ServiceClients:
         finally:
             for future in futures:
                 client.remove_pending_request(future)
+
+
+def _messages(values: dict[str, Any]) -> list[ParameterMessage]:
+    return [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]

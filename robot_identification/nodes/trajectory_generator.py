@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 import os
-from pathlib import Path
 import sys
-import threading
 
-from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.excitation import (
     Budget, describe_certificate_gaps, design_excitation, DesignArguments, dump_trajectory,
     Experiment, FEW_HELD, find_experiment_holding, GENERIC, load_experiment,
@@ -29,12 +24,11 @@ from robot_identification.nodes.common import (
     declare, declare_robot, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.conversions import knots_to_message
-from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.long_work import AbortedError, LongWork
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, readable_experiment, write_path
 from robot_identification.options import from_values, options_of
 from robot_identification.parallel import BACKGROUND_NICENESS
-from std_msgs.msg import Float32
 from trajectory_msgs.msg import JointTrajectory
 
 try:
@@ -48,10 +42,6 @@ LOG_INTERVAL = 5.0  # [s] (docs/nodes.md); chosen: shows progress, and no flood
 # Neither the driver on the same computer nor its watchdogs may wait for a search; evaluations are
 # a limit in addition to time.
 DEFAULTS = {'processes': 1, 'max_evaluations': Budget().evaluations}
-
-
-class AbortedError(IdentificationError):
-    """The end of the search is requested."""
 
 
 class TrajectoryGenerator(Node):
@@ -75,47 +65,27 @@ class TrajectoryGenerator(Node):
             longest=128, read_only=True,
         )
         self._description = RobotDescription(self, used=True, prefix=self._prefix)
-        self._busy, self._aborted = threading.Lock(), threading.Event()
-        self._closing = threading.Event()
-        self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=10))
-        self._diagnostics = Diagnostics(self, 'design')
+        group = ReentrantCallbackGroup()
+        self._work = LongWork(self, 'design', group)
         self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
         self._markers = None
         if MarkerArray is not None:
             self._markers = self.create_publisher(MarkerArray, '~/preview', LATCHED)
         else:
             self.get_logger().info('no ~/preview for RViz: visualization_msgs is not installed')
-        group = ReentrantCallbackGroup()
-        serve(self, '~/generate', self._generate, callback_group=group)
-        serve(self, '~/abort', self._abort, callback_group=group)
+        serve(
+            self, '~/generate', lambda: self._work.run(self._design), callback_group=group,
+            with_arguments=True,
+        )
+        serve(self, '~/abort', self._work.abort, callback_group=group)
 
     def close(self) -> bool:
         """End the search; return whether it has ended."""
-        self._closing.set()
-        return not self._busy.locked()
+        return self._work.close()
 
-    def _abort(self) -> str:
-        if not self._busy.locked():
-            raise UsageError('nothing is being designed')
-        self._aborted.set()
-        return 'the search ends'
-
-    def _generate(self) -> str:
-        if not self._busy.acquire(blocking=False):
-            raise UsageError('BUSY: a trajectory is being designed')
-        try:
-            self._aborted.clear()
-            if self._closing.is_set():
-                raise AbortedError('the generator is asked to leave, nothing is designed')
-            path = write_path(self, 'generate.output')
-            return f'{path} sha256 {self._design(path).sha256}'
-        except (IdentificationError, OSError) as error:
-            self._diagnostics.publish(DiagnosticStatus.ERROR, str(error))
-            raise
-        finally:
-            self._busy.release()
-
-    def _design(self, path: Path) -> Trajectory:
+    def _design(self) -> str:
+        path = write_path(self, 'generate.output')
+        self._work.enter('DESIGNING', f'{path} for {self.get_parameter("robot").value}')
         check_writable(path, force=False, remedy='remove it')
         robot = robot_from_parameters(self, self._description.read())
         experiment = self._experiment(robot)
@@ -132,13 +102,14 @@ class TrajectoryGenerator(Node):
         )
         write_atomically(path, dump_trajectory(trajectory))
         self._show(robot, experiment, trajectory)
-        self._progress.publish(Float32(data=1.0))
+        self._work.report(1.0)
         gaps = describe_certificate_gaps(trajectory.certificate, trajectory.joint_names)
         for gap in gaps:
             self.get_logger().warning(gap)
-        level = DiagnosticStatus.WARN if gaps else DiagnosticStatus.OK
-        self._diagnostics.publish(level, '; '.join([f'{path} is written', *gaps]))
-        return trajectory
+        self._work.enter(
+            'DONE', '; '.join([f'{path} is written', *gaps]), is_doubtful=bool(gaps)
+        )
+        return f'{path} sha256 {trajectory.sha256}'
 
     def _experiment(self, robot: RobotModel) -> Experiment:
         if self.get_parameter('generate.experiment').value != GENERIC:
@@ -168,11 +139,10 @@ class TrajectoryGenerator(Node):
             ))
 
     def _report(self, progress: Progress) -> None:
-        if self._aborted.is_set() or self._closing.is_set():
+        if self._work.is_aborted:
             raise AbortedError('the design was aborted, nothing is written')
-        self._progress.publish(Float32(data=progress.share))
         best = f'{progress.best:.6g}' if np.isfinite(progress.best) else 'none yet'
-        self._diagnostics.publish(DiagnosticStatus.OK, 'designing', {
+        self._work.report(progress.share, **{
             'best criterion': best,
             'evaluations': progress.evaluations,
             'feasible': progress.feasible,

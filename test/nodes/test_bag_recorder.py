@@ -21,7 +21,8 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 import numpy as np
 import pytest
-from rcl_interfaces.srv import ListParameters
+from rcl_interfaces.srv import ListParameters, SetParametersAtomically
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import __version__
 from robot_identification.errors import BagError
@@ -59,6 +60,7 @@ DEFAULTS = {
     'start.robot': '',
     'start.effort_unit': '',
     'start.trajectory_sha256': '',
+    'start.payload': '',
     'start.until_runner_ends': False,
     'start.expected_duration': 60.0,
     'start.topic_timeout': 5.0,
@@ -408,6 +410,35 @@ def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
     said = recorder.process.log.read_text()
     assert said.index(f'recording to {recorder.bag}') < said.index('stopped: 30 messages')
     assert state['path'] == str(recorder.bag)
+
+
+def test_a_recording_begins_with_all_its_arguments_or_not_at_all(recorder, tmp_path):
+    """One call of ~/start_with sets them and begins; one that is refused sets none."""
+    def start(**values):
+        request = SetParametersAtomically.Request(parameters=[
+            Parameter(f'start.{name}', value=value).to_parameter_msg()
+            for name, value in values.items()
+        ])
+        answer = recorder.graph.request(SetParametersAtomically, f'{START}_with', request)
+        return recorder.graph.answer(answer).result
+
+    assert recorder.publisher.topic_name == '/joint_states'
+    other = tmp_path / 'other'
+    for wrong, words in (
+        ({'payload': 'a', 'trajectory_sha256': 'short'}, 'no SHA-256'),
+        ({'output': str(other), 'duration': 3.0}, 'start.duration'),
+    ):
+        refused = start(**wrong)
+        assert not refused.successful
+        assert words in refused.reason
+    assert not other.exists()
+    answer = start(output=str(other), payload='1.5 0 0 0', trajectory_sha256=SHA256)
+    assert answer.successful, answer.reason
+    assert f'recording to {other}' in answer.reason
+    recorder.stop()
+    noted = custom_data_of(other)
+    assert (noted['payload'], noted['trajectory_sha256']) == ('1.5 0 0 0', SHA256)
+    assert 'BUSY' not in recorder.graph.call(STOP).message
 
 
 def test_what_is_lost_is_counted(recorder):

@@ -101,7 +101,7 @@ class Setting(Node):
         self._timer.cancel()
         both = [Parameter('value', value=1), Parameter('strict', value=True)]
         assert not self.set_parameters_atomically(both).successful
-        with pytest.raises(UsageError, match='strict of setting is not set to True: too strict'):
+        with pytest.raises(UsageError, match='strict of setting cannot be set: too strict'):
             set_own_parameter(self, 'strict', True)
         set_own_parameter(self, 'value', 2)
         set_own_parameter(self, 'value', 3)

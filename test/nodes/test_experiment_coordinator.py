@@ -16,7 +16,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from rcl_interfaces.msg import SetParametersResult
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.parameter import parameter_value_to_python
 from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
@@ -121,13 +121,17 @@ class Recorder(Fake):
         super().__init__(graph, 'bag_recorder')
         self.noted = []
         self._bag = bag
-        self.serve('start', self._start)
+        self.node.create_service(SetParametersAtomically, '~/start_with', self._on_start)
         self.serve('stop', lambda: (True, 'stopped'))
 
-    def _start(self):
-        self.noted.append(dict(self.values))
-        shutil.copytree(self._bag, self.values['start.output'])
-        return True, 'recording'
+    def _on_start(self, request, response):
+        """Take all arguments in one call."""
+        self.called.append('start')
+        arguments = {one.name: parameter_value_to_python(one.value) for one in request.parameters}
+        self.noted.append(arguments)
+        shutil.copytree(self._bag, arguments['start.output'])
+        response.result.successful = True
+        return response
 
 
 class Lab:

@@ -173,11 +173,13 @@ def test_a_search_ends_by_its_time_and_tells_how_it_goes(generator, output):
     graph.done(GENERATE, 60.0)
     assert load_trajectory(output).certificate['search']['evaluations'] < 1_000_000
     wait_until(lambda: heard and 'is written' in heard[-1].status[0].message, 'the end')
-    (status,) = heard[0].status
-    assert status.name == 'trajectory_generator: design'
-    assert [pair.key for pair in status.values] == [
-        'best criterion', 'evaluations', 'feasible', 'time left [s]'
+    told = [
+        [pair.key for pair in array.status[0].values] for array in heard
+        if array.status[0].name == 'trajectory_generator: design'
     ]
+    assert [
+        'state', 'progress', 'best criterion', 'evaluations', 'feasible', 'time left [s]'
+    ] in told
 
 
 def test_a_search_can_be_aborted(generator, output):
@@ -230,7 +232,7 @@ def test_a_search_does_not_begin_while_the_process_ends(monkeypatch, tmp_path):
 
         def call_late():
             with pytest.raises(IdentificationError) as refused:
-                node._generate()
+                node._work.run(node._design)
             refusals.append(str(refused.value))
             destroy()
 
@@ -238,4 +240,4 @@ def test_a_search_does_not_begin_while_the_process_ends(monkeypatch, tmp_path):
         return node
 
     assert run_node(make, threads=3, arguments=['generator']) == 0
-    assert refusals == ['the generator is asked to leave, nothing is designed']
+    assert refusals == ['the node is asked to leave: the design does not begin']
