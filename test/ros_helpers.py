@@ -25,7 +25,6 @@ try:
     import rclpy
 except ImportError as error:
     pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.srv import GetParameterTypes, SetParameters
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
@@ -356,6 +355,8 @@ def own_graph(folder: Path) -> Iterator[Graph]:
 
 def state_message(state, **values):
     """Return what a node publishes on ~/state."""
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
     return DiagnosticArray(status=[DiagnosticStatus(message=state, values=[
         KeyValue(key=key, value=str(value)) for key, value in values.items()
     ])])

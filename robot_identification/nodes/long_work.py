@@ -86,10 +86,10 @@ class LongWork:
         finally:
             self._busy.release()
 
-    def enter(self, state: str, reason: str = '', *, is_doubtful: bool = False) -> None:
-        """Enter a state and publish it; diagnostics warn of one that is doubtful."""
+    def enter(self, state: str, reason: str = '', *, has_gaps: bool = False) -> None:
+        """Enter a state and publish it; diagnostics warn of one that has gaps."""
         self.state, self.reason = state, reason
-        self._level = DiagnosticStatus.WARN if is_doubtful else DiagnosticStatus.OK
+        self._level = DiagnosticStatus.WARN if has_gaps else DiagnosticStatus.OK
         if state == 'FAILED':
             self._level = DiagnosticStatus.ERROR
         self._state_topic.publish(state, self._content())

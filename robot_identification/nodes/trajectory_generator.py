@@ -107,7 +107,7 @@ class TrajectoryGenerator(Node):
         for gap in gaps:
             self.get_logger().warning(gap)
         self._work.enter(
-            'DONE', '; '.join([f'{path} is written', *gaps]), is_doubtful=bool(gaps)
+            'DONE', '; '.join([f'{path} is written', *gaps]), has_gaps=bool(gaps)
         )
         return f'{path} sha256 {trajectory.sha256}'
 
