@@ -5,7 +5,7 @@
 Status of runner and recorder, by question and answer.
 
 What is decided on a motion or a recording rests on this: a message of a topic may be one of a bag
-that is being replayed. The topics ``~/state`` have the same content, for operators and for the record.
+that is being replayed. The topics ``~/state`` have the same content, for operators and for bags.
 """
 
 from __future__ import annotations
