@@ -20,6 +20,8 @@ REMOVED: dict[str, str] = {
     '--mujoco-friction': 'write --yaml, whose tables have friction over speed and load, or choose '
     '--friction-form',
     '--servoj': 'write --csv, and send its samples with the program of your controller',
+    'joint_states_topic': 'remap the topic, -r joint_states:=TOPIC',
+    'commands_topic': 'remap the topic, -r forward_effort_controller/commands:=TOPIC',
     'bisquare': 'use huber',
     'essential': 'use wls, and read which terms are needed in report.html',
     'friction_additions': 'name friction laws with --friction',

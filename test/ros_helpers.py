@@ -191,9 +191,10 @@ class Graph:
             node.destroy_node()
         self._context.try_shutdown()
 
-    def add_node(self, name: str, namespace: str = '') -> Node:
+    def add_node(self, name: str, namespace: str = '', *remap: str) -> Node:
+        arguments = ['--ros-args', *(word for rule in remap for word in ('-r', rule))]
         node = Node(name, context=self._context, namespace=namespace, enable_rosout=False,
-                    start_parameter_services=False)
+                    start_parameter_services=False, cli_args=arguments)
         self._nodes.append(node)
         self._executor.add_node(node)
         return node

@@ -20,6 +20,7 @@ import sys
 
 from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.graph import JOINT_STATES
 
 PREFIX = '\0robot_identification/'
 DIGITS = 32  # hexadecimal digits of a SHA-256 that are used; chosen: 128 bits do not collide
@@ -35,9 +36,9 @@ class ArmClaim:
     taken in one step, shared by all users, and without a file that could stay behind.
     """
 
-    def __init__(self, node: Node, joint_states: str, token: str = '') -> None:
+    def __init__(self, node: Node, token: str = '') -> None:
         self._node, self._token = node, token
-        self._topic = node.resolve_topic_name(joint_states)
+        self._topic = node.resolve_topic_name(JOINT_STATES)
         self._names: list[str] = []
         self._taken: list[socket.socket] = []
 

@@ -165,8 +165,8 @@ def check_overrides(node: Node, given: Sequence[str]) -> None:
     """
     Look for values of parameters that a node does not have, after it declared all.
 
-    `given` is the command line. Raises UsageError for one that is on it; one of a file, which
-    several nodes may share, is logged.
+    `given` is the command line. Raises UsageError for one that is on it, and for one that was
+    removed; any other of a file, which several nodes may share, is logged.
     """
     # rclpy has no public name for the values that a node was started with.
     known = list(_bounds_of(node))
@@ -181,7 +181,7 @@ def check_overrides(node: Node, given: Sequence[str]) -> None:
             f'{node.get_name()} has no parameter {name}{f" ({near})" if near else ""}: '
             'docs/parameters.md lists all'
         )
-        if name in typed:
+        if name in typed or name in REMOVED:
             raise UsageError(text)
         node.get_logger().warning(text)
 

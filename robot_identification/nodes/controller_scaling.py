@@ -26,6 +26,7 @@ from robot_identification.execution import ControllerConstraints
 from robot_identification.nodes.adapter import JointTrajectoryControllerState, SpeedScalingFactor
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.direct_subscription import DirectSubscription
+from robot_identification.nodes.graph import publishers
 
 INPUT_TOPIC = 'speed_scaling_input'
 STATE_TOPIC = 'controller_state'
@@ -100,7 +101,7 @@ class ControllerScaling:
 
         None where a second node publishes its state, such as a bag that is replayed.
         """
-        if self._node.count_publishers(f'{self._controller}/{STATE_TOPIC}') > 1:
+        if len(publishers(self._node, f'{self._controller}/{STATE_TOPIC}')) > 1:
             return None
         state = self._read_state()
         point = getattr(state, 'reference', None) or getattr(state, 'desired', None)

@@ -52,6 +52,7 @@ from robot_identification.nodes.controller_parameters import ControllerParameter
 from robot_identification.nodes.controller_scaling import ControllerScaling
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import describe_driver
+from robot_identification.nodes.graph import JOINT_STATES
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters, RobotDescription
@@ -90,17 +91,13 @@ class ExperimentRunner(Node):
             self, 'simulation_token', '', 'shared with the simulated robot that may be moved',
             read_only=True,
         )
-        joint_states = declare(
-            self, 'joint_states_topic', 'joint_states', 'topic of the measured joint states',
-            read_only=True,
-        )
         self._description = RobotDescription(self, used=not self._token, prefix=prefix)
         robot = robot_from_parameters(self)
         arm = DriverArm(robot, prefix, simulated=bool(self._token))
         self._joints = arm.joints
         self._named, self._encoders = robot.joints, robot.encoders
         self._machine = ExecutionStateMachine(
-            self._named, joint_states,
+            self._named, self.resolve_topic_name(JOINT_STATES),
             simulated=bool(self._token) or self._value('use_sim_time'),
         )
         # Held while the machine decides, and until its decision is on its way to the controller.
@@ -111,8 +108,7 @@ class ExperimentRunner(Node):
         self._wake = self.create_guard_condition(self._drain)
         self._thread = TopicThread(self, WATCH_PERIOD)
         self._driver = RobotState(
-            self._thread, arm, joint_states, self._handle,
-            watch_safety=self._value('watch_safety'),
+            self._thread, arm, self._handle, watch_safety=self._value('watch_safety'),
         )
         self._interface = MotionInterface(
             self, arm, self._handle, controller=self._value('controller'),
@@ -121,8 +117,8 @@ class ExperimentRunner(Node):
         self._interface.subscribe_to_activity(self._thread)
         self._constraints = ControllerParameters(self, self._joints)
         self._scaling = ControllerScaling(self)
-        self._graph_guard = GraphGuard(self, joint_states, self._token, self._driver.topics)
-        self._claim = ArmClaim(self, joint_states, self._token)
+        self._graph_guard = GraphGuard(self, self._token, self._driver.topics)
+        self._claim = ArmClaim(self, self._token)
         self._recorder = RecorderWatch(self, self._value('recorder'))
         # What is published of the last trajectory that was approved, and of its execution.
         self._approval: Approval | None = None

@@ -34,6 +34,7 @@ from robot_identification.nodes.common import (
 from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import create_bounded_subscription
+from robot_identification.nodes.graph import EFFORT_COMMANDS, JOINT_STATES, subscribers
 from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.roots import write_path
@@ -82,13 +83,6 @@ class FrictionTester(Node):
         token = declare(
             self, 'simulation_token', '', 'shared with the simulated robot that may be moved'
         )
-        states = declare(
-            self, 'joint_states_topic', 'joint_states', 'topic of the measured joint states',
-        )
-        self._commands = declare(
-            self, 'commands_topic', 'forward_effort_controller/commands',
-            'topic of the torques for the controller [N m], a Float64MultiArray', read_only=True,
-        )
         declare(
             self, 'controller_joints', Parameter.Type.STRING_ARRAY,
             'joints of the controller in its order, as the driver names them; not set: only the '
@@ -105,13 +99,13 @@ class FrictionTester(Node):
         # What the last pre-test found: for which joint, and the cap.
         self._found = ('', 0.0)
         self._zero_until = -math.inf
-        self._graph_guard = GraphGuard(self, states, token)
-        self._claim = ArmClaim(self, states, token)
+        self._graph_guard = GraphGuard(self, token)
+        self._claim = ArmClaim(self, token)
         self._publisher = self.create_publisher(
-            Float64MultiArray, self._commands, QoSProfile(depth=1)
+            Float64MultiArray, EFFORT_COMMANDS, QoSProfile(depth=1)
         )
         create_bounded_subscription(
-            self, JointState, states, self._on_state, qos_profile_sensor_data
+            self, JointState, JOINT_STATES, self._on_state, qos_profile_sensor_data
         )
         self._state_topic = PublishedState(
             self, lambda: (self._state, self._content(), self._state in (TESTING, ENDING))
@@ -292,8 +286,8 @@ class FrictionTester(Node):
         timeout = self._value('state_timeout')
         if self._message is None or self._age > timeout:
             raise UnsafeMotionError(
-                f'no joint state on {self._value("joint_states_topic")} for {self._age:.2f} s, '
-                f'at most {timeout:g} s are accepted'
+                f'no joint state on {self.resolve_topic_name(JOINT_STATES)} for '
+                f'{self._age:.2f} s, at most {timeout:g} s are accepted'
             )
         reading = self._joint.read(self._message)
         if reading is None:
@@ -306,10 +300,10 @@ class FrictionTester(Node):
     def _check_surroundings(self, reading: JointReading) -> None:
         """Refuse to move what does not rest, or what others command."""
         self._graph_guard.check_identity()
-        self._graph_guard.check(self._commands)
-        if not self.count_subscribers(self._commands):
+        self._graph_guard.check(EFFORT_COMMANDS)
+        if not subscribers(self, EFFORT_COMMANDS):
             raise UnsafeMotionError(
-                f'{self.resolve_topic_name(self._commands)} has no subscriber: is the effort '
+                f'{self.resolve_topic_name(EFFORT_COMMANDS)} has no subscriber: is the effort '
                 'controller active? A UR driver without its forward_effort_controller has no '
                 'effort interface'
             )
@@ -547,7 +541,7 @@ class FrictionTester(Node):
             self._fail(f'no new joint state for {self._age:.2f} s, at most {timeout:g} s')
             return
         try:
-            self._graph_guard.check_again(self._commands, GRAPH_PERIOD)
+            self._graph_guard.check_again(EFFORT_COMMANDS, GRAPH_PERIOD)
             self._claim.check()
         except UnsafeMotionError as error:
             self._fail(str(error))
@@ -581,7 +575,7 @@ class FrictionTester(Node):
         return f'{moved}: torque_cap is {cap:.4g} {unit}, {CAP_FACTOR:g} times that'
 
 
-_READ_ONCE = ('robot', 'tf_prefix', 'joint_states_topic', 'simulation_token')
+_READ_ONCE = ('robot', 'tf_prefix', 'simulation_token')
 
 
 def main() -> None:

@@ -6,18 +6,40 @@
 from __future__ import annotations
 
 from rclpy.node import Node
+from robot_identification.errors import UnsafeMotionError
+
+JOINT_STATES = 'joint_states'
+EFFORT_COMMANDS = 'forward_effort_controller/commands'  # torques [N m], a Float64MultiArray
 
 
 def publishers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the nodes that publish a topic."""
-    name = node.resolve_topic_name(topic)
-    return [_full_name(info) for info in node.get_publishers_info_by_topic(name)]
+    """Return the full names of the nodes that publish a topic, as it is remapped."""
+    return [
+        _full_name(info) for info in node.get_publishers_info_by_topic(_resolve(node, topic))
+    ]
 
 
 def subscribers(node: Node, topic: str) -> list[str]:
-    """Return the full names of the nodes that listen to a topic."""
+    """Return the full names of the nodes that listen to a topic, as it is remapped."""
+    return [
+        _full_name(info) for info in node.get_subscriptions_info_by_topic(_resolve(node, topic))
+    ]
+
+
+def _resolve(node: Node, topic: str) -> str:
+    """
+    Return the full name of a topic.
+
+    Raises UnsafeMotionError if a remapping leads on to another one: rclpy remaps a topic once and
+    what it is asked about twice, so that another topic would be guarded than the one in use.
+    """
     name = node.resolve_topic_name(topic)
-    return [_full_name(info) for info in node.get_subscriptions_info_by_topic(name)]
+    onward = node.resolve_topic_name(name)
+    if onward != name:
+        raise UnsafeMotionError(
+            f'{topic} is remapped to {name}, and that to {onward}: remap {topic} only'
+        )
+    return name
 
 
 def count_servers(node: Node, service: str) -> int:
@@ -26,13 +48,11 @@ def count_servers(node: Node, service: str) -> int:
     return 1 if count is None else int(count(node.resolve_topic_name(service)))
 
 
-def foreign_participants(
-    node: Node, simulated_robot: str, joint_states: str, commands: str
-) -> list[str]:
+def foreign_participants(node: Node, simulated_robot: str, commands: str) -> list[str]:
     """Return, in words, what else publishes joint states or subscribes to commands."""
     found = []
     for names, what in (
-        (publishers(node, joint_states), f'publishes {node.resolve_topic_name(joint_states)}'),
+        (publishers(node, JOINT_STATES), f'publishes {node.resolve_topic_name(JOINT_STATES)}'),
         (subscribers(node, commands), f'listens to {node.resolve_topic_name(commands)}'),
     ):
         found += [f'{name} {what}' for name in names if name != simulated_robot]

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.graph import (
-    count_servers, foreign_participants, other_commanders, publishers, subscribers,
+    count_servers, foreign_participants, JOINT_STATES, other_commanders, publishers, subscribers,
 )
 
 LIST_SERVICE = 'controller_manager/list_controllers'
@@ -28,11 +28,9 @@ class GraphGuard:
     whose driver alone may publish `joint_states` and the other `states` that are heeded.
     """
 
-    def __init__(
-        self, node: Node, joint_states: str, token: str, states: Sequence[str] = ()
-    ) -> None:
-        self._node, self._joint_states, self._token = node, joint_states, token
-        self._states = joint_states, *states
+    def __init__(self, node: Node, token: str, states: Sequence[str] = ()) -> None:
+        self._node, self._token = node, token
+        self._states = JOINT_STATES, *states
         self._simulated = ''  # name of the simulated robot that has the token
         self._checked_at, self._problem = -np.inf, ''
         node.create_subscription(
@@ -69,13 +67,13 @@ class GraphGuard:
     def _check_simulated(self, commands: str) -> None:
         self.check_identity()
         robot = self._simulated
-        foreign = foreign_participants(self._node, robot, self._joint_states, commands)
+        foreign = foreign_participants(self._node, robot, commands)
         if foreign:
             raise UnsafeMotionError(
                 f'{"; ".join(foreign)}: another robot may be on this graph; set ROS_DOMAIN_ID to '
                 'one of its own'
             )
-        if robot not in publishers(self._node, self._joint_states) or robot not in subscribers(
+        if robot not in publishers(self._node, JOINT_STATES) or robot not in subscribers(
             self._node, commands
         ):
             raise UnsafeMotionError(f'{robot} is not connected yet: try again')
@@ -85,8 +83,8 @@ class GraphGuard:
             sources = publishers(self._node, topic)
             if len(sources) > 1:
                 raise UnsafeMotionError(
-                    f'{", ".join(sources)} all publish {topic}: one arm is wanted; end a replay, '
-                    'or give each arm a namespace'
+                    f'{", ".join(sources)} all publish {self._node.resolve_topic_name(topic)}: '
+                    'one arm is wanted; end a replay, or give each arm a namespace'
                 )
         managers = count_servers(self._node, LIST_SERVICE)
         if managers > 1:

@@ -212,7 +212,8 @@ class MotionInterface:
             raise UnsafeMotionError(f'interface is action, and {reason}')
         if not self._publisher.get_subscription_count():
             raise UnsafeMotionError(
-                f'{self.commands_topic} has no subscriber yet: is the controller running?'
+                f'{self._node.resolve_topic_name(self.commands_topic)} has no subscriber yet: is '
+                'the controller running?'
             )
 
     def check_listed(self) -> None:

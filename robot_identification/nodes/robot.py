@@ -15,6 +15,7 @@ from robot_identification.model import (
     gravity_of_mounting, load_robot, parse_urdf, RobotModel, Urdf, without_prefix,
 )
 from robot_identification.nodes.common import declare, LATCHED, value_of
+from robot_identification.nodes.graph import publishers
 from robot_identification.nodes.roots import readable_robot
 from std_msgs.msg import String
 
@@ -89,7 +90,7 @@ class RobotDescription:
         if not self._node.get_parameter('use_robot_description').value:
             return None
         deadline = time.monotonic() + DESCRIPTION_TIMEOUT
-        while self._text is None and self._node.count_publishers('robot_description'):
+        while self._text is None and publishers(self._node, 'robot_description'):
             if time.monotonic() > deadline:
                 raise DataError(
                     'robot_description is published and did not arrive within '
@@ -107,7 +108,7 @@ class RobotDescription:
         """Return the live description that has come, without waiting; else as `read`."""
         if not self._node.get_parameter('use_robot_description').value:
             return None
-        if self._text is None and self._node.count_publishers('robot_description'):
+        if self._text is None and publishers(self._node, 'robot_description'):
             raise DataError('robot_description is published and has not come yet: try again')
         return self._parse()
 

@@ -14,6 +14,7 @@ from robot_identification.execution import JointStateReceived, JointStateUnusabl
 from robot_identification.nodes.adapter import RobotMode, SafetyMode
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import joint_values
+from robot_identification.nodes.graph import JOINT_STATES
 from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
@@ -42,18 +43,20 @@ class RobotState:
     """
 
     def __init__(
-        self, watch: TopicThread, arm: DriverArm, topic: str,
+        self, watch: TopicThread, arm: DriverArm,
         on_event: Callable[[JointStateReceived | JointStateUnusable], object], *,
         watch_safety: bool,
     ) -> None:
         self._on_event, self._joints, self._encoders = on_event, arm.joints, arm.robot.encoders
         self._watch_safety, self._simulated = watch_safety, arm.simulated
+        self._node = watch.node
         self._scaling = 1.0
         self._program_running: bool | None = None
         self._safety_mode: int | None = None
         self._robot_mode: int | None = None
         watch.subscribe(
-            JointState, topic, _JOINT_STATES, self._on_joint_state, read=JointStateReader().read
+            JointState, JOINT_STATES, _JOINT_STATES, self._on_joint_state,
+            read=JointStateReader().read,
         )
         watch.subscribe(Float64, SCALING_TOPIC, qos_profile_sensor_data, self._on_scaling)
         # Topics besides the joint states.
@@ -87,7 +90,7 @@ class RobotState:
                 'driver has no safety mode set watch_safety false'
             )
         missing = [
-            topic for topic, value in (
+            self._node.resolve_topic_name(topic) for topic, value in (
                 (PROGRAM_TOPIC, self._program_running), (SAFETY_TOPIC, self._safety_mode),
                 (MODE_TOPIC, self._robot_mode),
             ) if value is None

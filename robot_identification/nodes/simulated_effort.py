@@ -22,6 +22,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.model import RobotModel
 from robot_identification.nodes.common import declare_options
 from robot_identification.nodes.conversions import joint_state
+from robot_identification.nodes.graph import EFFORT_COMMANDS, JOINT_STATES
 from robot_identification.options import from_values, option
 from robot_identification.simulation import (
     effort_truth, EffortArm, EffortJoint, EffortJointConstants, published_effort, Sensors,
@@ -29,7 +30,6 @@ from robot_identification.simulation import (
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
-EFFORT_COMMANDS = 'forward_effort_controller/commands'
 # Names, positions, velocities and efforts of a joint state.
 Reading = tuple[list[str], FloatArray, FloatArray, FloatArray]
 
@@ -131,7 +131,7 @@ class EffortInterface:
         self._node, self._timeout, self._machine = node, options.command_timeout, machine
         self._torque, self._commanded_at = 0.0, -math.inf
         self._stepped_at = time.monotonic()
-        self._states = node.create_publisher(JointState, 'joint_states', QoSProfile(depth=10))
+        self._states = node.create_publisher(JointState, JOINT_STATES, QoSProfile(depth=10))
         node.create_subscription(
             Float64MultiArray, EFFORT_COMMANDS, self._on_command, QoSProfile(depth=1)
         )

@@ -26,10 +26,10 @@ from robot_identification.nodes.common import (
     declare, declare_options, declare_robot, LATCHED, run_node, serve,
 )
 from robot_identification.nodes.conversions import message_to_knots, to_time
-from robot_identification.nodes.graph import are_named, foreign_participants
+from robot_identification.nodes.graph import are_named, EFFORT_COMMANDS, foreign_participants
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters
 from robot_identification.nodes.simulated_effort import (
-    declare_effort, EFFORT_COMMANDS, EffortInterface, JointOfArm, OneJoint,
+    declare_effort, EffortInterface, JointOfArm, OneJoint,
 )
 from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
 from robot_identification.nodes.simulated_interfaces import (
@@ -181,7 +181,7 @@ class SimulatedRobot(Node):
         while not (foreign and are_named(foreign)) and time.monotonic() < deadline:
             time.sleep(0.02)
             # Before the first word even a node of our own name is another one.
-            foreign = foreign_participants(self, '', 'joint_states', self._commands)
+            foreign = foreign_participants(self, '', self._commands)
         if foreign:
             raise UnsafeMotionError(_refusal(foreign))
 
@@ -301,9 +301,7 @@ class SimulatedRobot(Node):
             self.get_logger().error(f'trajectory rejected: {error}')
 
     def _check_graph(self) -> None:
-        foreign = foreign_participants(
-            self, self.get_fully_qualified_name(), 'joint_states', self._commands
-        )
+        foreign = foreign_participants(self, self.get_fully_qualified_name(), self._commands)
         if foreign:
             self.get_logger().error(_refusal(foreign))
             self.finished = UnsafeMotionError.exit_code

@@ -62,7 +62,7 @@ class TopicThread:
     """
 
     def __init__(self, node: Node, period: float) -> None:
-        self._node, self._period = node, period
+        self.node, self._period = node, period
         self._subscriptions: list[tuple[DirectSubscription, Receive]] = []
         self._poll: Callable[[], object] = _nothing
         self._on_error: Callable[[Exception], object] = _raise
@@ -85,10 +85,10 @@ class TopicThread:
         `read` makes of the serialized message what `callback` takes; by default the message.
         Returns the subscription, which counts what is lost.
         """
-        receive = within_bounds(self._node, topic, lambda data: callback(
+        receive = within_bounds(self.node, topic, lambda data: callback(
             deserialize_message(data, kind) if read is None else read(data)
         ))
-        subscription = DirectSubscription(self._node, kind, topic, qos)
+        subscription = DirectSubscription(self.node, kind, topic, qos)
         self.add(subscription, lambda taken: [receive(data) for data, _ in taken])
         return subscription
 
@@ -133,11 +133,11 @@ class TopicThread:
 
     def _run(self) -> None:
         due, served = time.monotonic(), list(self._subscriptions)
-        wait = MessageWait(self._node.context, [one for one, _ in served])
+        wait = MessageWait(self.node.context, [one for one, _ in served])
         while not self._ended.is_set():
             if len(served) < len(self._subscriptions):
                 served = list(self._subscriptions)
-                wait = MessageWait(self._node.context, [one for one, _ in served])
+                wait = MessageWait(self.node.context, [one for one, _ in served])
             self._attempt(partial(wait.wait, due - time.monotonic()))
             for subscription, receive in served:
                 self._attempt(partial(_deliver, subscription, receive))

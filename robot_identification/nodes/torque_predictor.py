@@ -32,6 +32,7 @@ from robot_identification.nodes.common import (
 from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription, within_bounds
+from robot_identification.nodes.graph import JOINT_STATES
 from robot_identification.nodes.live_prediction import (
     COUNTED, KEPT, LivePrediction, Outputs, REFUSED,
 )
@@ -90,7 +91,7 @@ class TorquePredictorNode(Node):
         self._on_reference = within_bounds(self, '~/reference', self._live.receive_reference)
         # What a set of parameters that is accepted changes: the model, and the calibration.
         self._pending: tuple[PreparedModel | None, str] = None, ''
-        self._topic = self.resolve_topic_name('joint_states')
+        self._topic = self.resolve_topic_name(JOINT_STATES)
         # Since when the model in use waits for joint states [s], and what was predicted before.
         self._listening_since, self._predicted = math.inf, 0
         self.add_on_set_parameters_callback(self._prepare)
@@ -106,7 +107,7 @@ class TorquePredictorNode(Node):
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=STEADY_CLOCK)
         self._samples = TopicThread(self, IDLE_PERIOD)
         self._joint_states = self._samples.subscribe(
-            JointState, 'joint_states', NEWEST, self._live.receive, read=bytes
+            JointState, JOINT_STATES, NEWEST, self._live.receive, read=bytes
         )
         self._samples.start()
         if not self.get_parameter('model_file').value:

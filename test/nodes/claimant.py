@@ -13,7 +13,7 @@ from robot_identification.nodes.arm_claim import ArmClaim
 def main():
     """Claim the joints named, and say so."""
     rclpy.init(args=[])
-    claim = ArmClaim(rclpy.create_node('claimant'), 'joint_states')
+    claim = ArmClaim(rclpy.create_node('claimant'))
     claim.acquire(sys.argv[1:])
     print('claimed', flush=True)
     time.sleep(60.0)

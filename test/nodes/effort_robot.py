@@ -6,12 +6,15 @@
 import math
 import time
 
+from robot_identification.nodes.graph import EFFORT_COMMANDS
 from robot_identification.simulation.effort_joint import EffortJoint
 from ros_helpers import joint_state
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-COMMANDS = '/forward_effort_controller/commands'
+STATES, COMMANDS = '/bench/joint_states', '/bench/torques'
+# Of a node that commands it.
+REMAP = f'joint_states:={STATES}', f'{EFFORT_COMMANDS}:={COMMANDS}'
 JOINT, HELD = 'wheel_3', 'wheel_4'
 STEP = 0.004
 # Without a command its time goes on by itself after this [s].
@@ -31,7 +34,7 @@ class EffortRobot:
         self._time, self._torque = 100.0, 0.0
         self._published_at = -math.inf
         self.node = graph.add_node('effort_robot')
-        self._states = self.node.create_publisher(JointState, '/joint_states', 10)
+        self._states = self.node.create_publisher(JointState, STATES, 10)
         self.node.create_subscription(Float64MultiArray, COMMANDS, self._on_command, 10)
         self.node.create_timer(0.5 * PATIENCE, self._on_timer)
 

@@ -23,7 +23,8 @@ def claim_of(graph):
     claims = []
 
     def make(name, *, namespace='', topic='/joint_states', token=''):
-        claims.append(ArmClaim(graph.add_node(name, namespace), topic, token))
+        node = graph.add_node(name, namespace, f'joint_states:={topic}')
+        claims.append(ArmClaim(node, token))
         return claims[-1]
 
     yield make

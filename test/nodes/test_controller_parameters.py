@@ -134,7 +134,10 @@ def test_where_a_controller_holds_the_arm_is_found_by_names(
         'JointTrajectoryControllerState': object(), 'deserialize_message': lambda data, kind: data,
     }.items():
         monkeypatch.setattr(controller_scaling, name, value)
-    scaling = ControllerScaling(SimpleNamespace(count_publishers=lambda topic: publishers))
+    monkeypatch.setattr(
+        controller_scaling, 'publishers', lambda node, topic: ['/jtc', '/player'][:publishers]
+    )
+    scaling = ControllerScaling(SimpleNamespace())
     scaling.refresh('jtc')
     States.arrived.append(SimpleNamespace(
         joint_names=names, reference=SimpleNamespace(positions=[0.1, 0.2]),

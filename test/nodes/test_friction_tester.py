@@ -8,7 +8,7 @@ import signal
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
-from nodes.effort_robot import COMMANDS, EffortRobot, HELD, JOINT
+from nodes.effort_robot import COMMANDS, EffortRobot, HELD, JOINT, REMAP
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -17,6 +17,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.model.registry import load_robot
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.friction_tester import CAP_FACTOR, FrictionTester
+from robot_identification.nodes.graph import EFFORT_COMMANDS
 from robot_identification.nodes.tested_joint import JointUnderTest
 from robot_identification.simulation.effort_joint import EffortJointConstants
 from robot_identification.studies.break_away.estimate import load_break_away
@@ -43,7 +44,9 @@ class Person:
     def __init__(self, graph, output):
         self.graph, self.output = graph, output
         self.robot = EffortRobot(graph, WHEEL)
-        self.node = graph.start('friction_tester', {**PARAMETERS, 'output': str(output)})
+        self.node = graph.start(
+            'friction_tester', {**PARAMETERS, 'output': str(output)}, None, *REMAP
+        )
         self._heard = graph.hear_matched(DiagnosticArray, f'{NODE}/state', LATCHED)
         wait_until(lambda: self._heard, 'the state')
 
@@ -208,8 +211,8 @@ def test_a_cap_that_cannot_be_set_is_not_said_to_be():
 
 def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):
     """Though it publishes no commands: it may send goals, or wait for its turn."""
-    rival = tester.graph.add_node('rival')
-    claim = ArmClaim(rival, 'joint_states')
+    rival = tester.graph.add_node('rival', '', *REMAP)
+    claim = ArmClaim(rival)
     claim.acquire([HELD, JOINT])
     wait_until(lambda: 'claimed by another process' in tester.call('arm').message, 'a refusal')
     claim.release()
@@ -279,7 +282,7 @@ def test_the_simulated_joint_takes_torques_and_shares_with_nobody(graph):
         'command_timeout': 0.1, 'velocity_noise': 0.0, 'coulomb': 0.126,
     })
     states = graph.hear_matched(JointState, '/joint_states')
-    commands = graph.publisher(Float64MultiArray, COMMANDS)
+    commands = graph.publisher(Float64MultiArray, f'/{EFFORT_COMMANDS}')
     wait_until(lambda: len(states) > 3, 'joint states')
     assert list(states[-1].name) == [JOINT]
     assert set(states[-1].velocity) == {0.0}

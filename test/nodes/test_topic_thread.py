@@ -47,7 +47,7 @@ def test_a_blocked_executor_does_not_delay_the_watch(graph, watch):
         blocked.set()
         freed.append(enough.wait(20.0))
 
-    timer = watch._node.create_timer(0.001, lambda: timer.cancel() or block())
+    timer = watch.node.create_timer(0.001, lambda: timer.cancel() or block())
     publisher = graph.node.create_publisher(Int32, '/number', RELIABLE)
     wait_until(publisher.get_subscription_count, 'the watch to listen')
     assert blocked.wait(20.0)

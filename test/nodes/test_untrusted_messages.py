@@ -40,7 +40,7 @@ class Graph:
 
 @pytest.mark.parametrize('message', MESSAGES)
 @pytest.mark.parametrize('make', [
-    lambda graph: GraphGuard(graph, 'joint_states', 'token'),
+    lambda graph: GraphGuard(graph, 'token'),
     lambda graph: MotionInterface(
         graph, SimpleNamespace(simulated=True), lambda event: None, controller='',
         interface='auto', lock=None,
@@ -59,7 +59,7 @@ def test_no_message_raises_or_is_an_identity(make, message):
 def test_the_identity_of_an_earlier_simulation_is_not_heeded():
     """A bag that is replayed ends no simulated motion."""
     graph = Graph()
-    guard = GraphGuard(graph, 'joint_states', 'ours')
+    guard = GraphGuard(graph, 'ours')
     hear, = graph.heard
     hear(identity('theirs'))
     hear(identity('ours', 'theirs'))
@@ -72,7 +72,7 @@ def test_the_identity_of_an_earlier_simulation_is_not_heeded():
 
 def test_a_commander_that_was_seen_is_remembered_until_a_later_look(monkeypatch):
     """Between two looks the arm is as contested as at the last one."""
-    guard = GraphGuard(Graph(), 'joint_states', '')
+    guard = GraphGuard(Graph(), '')
     looks, others = [], ['/other']
 
     def look(commands):
