@@ -16,7 +16,7 @@ from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.nodes.launch_files import (
-    after, Argument, arguments, ARM, declare, FILES, include, passed_on, require_package,
+    after, Argument, arguments, ARM, declare, FILES, include, passed_on, require_package, start,
 )
 
 # The player does not wait for its listeners: they have this time to find it [s]; chosen: longer
@@ -29,12 +29,13 @@ QOS = PathJoinSubstitution([
     FindPackageShare('robot_identification'), 'config', 'nodes', 'joint_states_qos.yaml',
 ])
 
+IDENTIFIER = ('effort_unit', 'drive_gains', 'output')
 ARGUMENTS = arguments(
     Argument('bag', '', 'Bag to replay; required.'),
     Argument('rate', '1.0', 'Replay speed over recorded speed.', float),
     Argument('clock', 'false', 'The player publishes /clock, and all nodes take the time from '
              'it.', bool),
-    *ARM, 'namespace', 'effort_unit', 'output',
+    *ARM, 'namespace', *IDENTIFIER,
     Argument('launch_predictor', 'false', 'Predict the replayed torques with model_file.', bool),
     'model_file', *FILES,
     output='result',
@@ -95,10 +96,10 @@ def generate_launch_description():
     return LaunchDescription([
         *declare(ARGUMENTS),
         OpaqueFunction(function=check_player),
-        include(
-            'identifier.launch.py',
-            use_sim_time=clock,
-            **passed_on((*ARM, 'namespace', 'effort_unit', 'output', *FILES)),
+        start(
+            'identifier', arguments(*ARM, 'namespace', *IDENTIFIER, *FILES),
+            values={'use_sim_time': clock},
+            effort_unit='identify.effort_unit', output='identify.output',
         ),
         include(
             'torque_predictor.launch.py',

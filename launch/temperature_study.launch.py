@@ -14,10 +14,10 @@ from robot_identification.nodes.launch_files import (
 )
 
 ARGUMENTS = arguments(
-    'use_sim', *ARM, 'namespace', 'experiment', 'output', 'trajectory_file', 'maximum_runs',
-    'maximum_minutes', 'dry_run', 'commissioning', 'periods', 'speed', 'controller', 'interface',
-    'watch_safety', 'serial', 'payload', 'effort_unit', 'real_time_factor', 'warm_up',
-    'launch_rviz', 'use_sim_time', *FILES,
+    'use_sim', *ARM, 'namespace', 'joint_states', 'experiment', 'output', 'trajectory_file',
+    'maximum_runs', 'maximum_minutes', 'dry_run', 'commissioning', 'periods', 'speed',
+    'controller', 'interface', 'watch_safety', 'serial', 'payload', 'effort_unit',
+    'real_time_factor', 'warm_up', 'launch_rviz', 'use_sim_time', *FILES,
     output='temperature_study', warm_up='50.0',
 )
 

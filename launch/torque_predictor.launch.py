@@ -7,7 +7,7 @@ from launch import LaunchDescription
 from robot_identification.nodes.launch_files import Argument, arguments, declare, FILES, start
 
 ARGUMENTS = arguments(
-    'namespace', 'tf_prefix', 'model_file',
+    'namespace', 'joint_states', 'tf_prefix', 'model_file',
     Argument('collision_file', '', 'Contact thresholds from `robot-identification collision`; '
              'empty: contacts are not detected.'),
     Argument('friction_reference', '', 'File that keeps the reference of friction health; empty: '

@@ -15,7 +15,7 @@ from launch.substitutions import LaunchConfiguration
 from robot_identification.nodes.foreign_arguments import choose_effort, EFFORT_CHOICE
 from robot_identification.nodes.launch_files import (
     Argument, arguments, BESIDE_DRIVER, declare, declared_by, include,
-    include_declared, passed_on, require_package, unit_of_robot, values_of,
+    include_declared, passed_on, require_package, start, unit_of_robot, values_of,
 )
 
 # Of mock hardware, where the driver requires an address and does not use it.
@@ -25,10 +25,20 @@ OF_EXPERIMENT = (
     *BESIDE_DRIVER, 'namespace', 'watch_safety', 'serial', 'payload', 'effort_unit',
     'drive_gains', 'use_sim_time',
 )
-ARGUMENTS = arguments(
-    *OF_EXPERIMENT,
+RTDE = (
     Argument('robot_ip', '', 'Address of the robot; required to start its driver, and to read by '
              'RTDE.'),
+    Argument('port', '30004', 'TCP port of the RTDE interface.', int),
+    Argument('frequency', '0.0', 'Sampling rate of RTDE [Hz]; 0.0: that of the robot.', float),
+    Argument('keys', '["joint_temperatures", "target_current", "target_moment", "actual_current"]',
+             'Fields to publish, as RTDE names them, as a YAML list.', list[str]),
+    Argument('required_keys', '', 'Those of the keys without which nothing is read, as a '
+             'YAML list.', list[str]),
+    Argument('reconnect_period', '1.0', 'Pause before the first attempt to reconnect by RTDE [s].',
+             float),
+)
+ARGUMENTS = arguments(
+    *OF_EXPERIMENT, *RTDE,
     Argument('launch_driver', 'false', 'Start ur_robot_driver, too; false: it runs already.',
              bool),
     Argument('launch_rtde_reader', 'true', 'Read joint temperatures, target currents and torques '
@@ -96,10 +106,9 @@ def generate_launch_description():
             function=start_driver,
             condition=IfCondition(LaunchConfiguration('launch_driver')),
         ),
-        include(
-            'rtde_reader.launch.py',
-            IfCondition(LaunchConfiguration('launch_rtde_reader')),
-            **passed_on(('namespace', 'robot_ip', 'use_sim_time', 'params_file')),
+        start(
+            'rtde_reader', arguments('namespace', 'use_sim_time', 'params_file', *RTDE),
+            condition=IfCondition(LaunchConfiguration('launch_rtde_reader')),
         ),
         include('experiment.launch.py', use_sim='false', **passed_on(OF_EXPERIMENT)),
     ])

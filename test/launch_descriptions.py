@@ -5,6 +5,7 @@
 
 import ast
 from collections.abc import Iterator
+from contextlib import contextmanager
 import importlib
 import importlib.util
 from pathlib import Path
@@ -59,13 +60,25 @@ def executables() -> list[str]:
     raise AssertionError('setup.py has no list of nodes')
 
 
-def load(path: Path) -> ModuleType:
-    """Return a launch file as a module; `generate_launch_description` returns what was made."""
-    modules = {name: _Recorded(name) for name in MODULES}
-    with mock.patch.dict(sys.modules, modules):
+@contextmanager
+def recorded_launch() -> Iterator[None]:
+    """Put what records in the place of launch, and of what launch files share."""
+    with mock.patch.dict(sys.modules, {name: _Recorded(name) for name in MODULES}):
         for name in SHARED:
             sys.modules.pop(name, None)
             importlib.import_module(name)
+        yield
+
+
+def load_shared() -> ModuleType:
+    """Return what launch files share."""
+    with recorded_launch():
+        return sys.modules['robot_identification.nodes.launch_files']
+
+
+def load(path: Path) -> ModuleType:
+    """Return a launch file as a module; `generate_launch_description` returns what was made."""
+    with recorded_launch():
         spec = importlib.util.spec_from_file_location(path.stem.replace('.', '_'), path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -117,10 +130,13 @@ def included_in(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 def nodes_in(path: Path) -> list[dict[str, Any]]:
-    return [part.named for part in of_kind(describe(path), 'Node')]
+    """Return how a file makes its nodes; what waits for a process has it, too."""
+    return list({id(part): part.named for part in of_kind(describe(path), 'Node')}.values())
 
 
 def parameters_of(node: dict[str, Any]) -> set[str]:
+    """Return the names of the parameters that one of our nodes is given."""
     return {
-        name for given in node.get('parameters', ()) if isinstance(given, dict) for name in given
+        name for part in of_kind(node.get('parameters', ()), 'ParametersFile')
+        for name in part.names.values()
     }

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,16 +23,17 @@ from launch.launch_description_sources import get_launch_description_from_any_la
 from launch.logging import launch_config
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile
 from launch_ros.substitutions import FindPackageShare
 from robot_identification.errors import UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, load_robot, read_description, STATED_UNITS, with_prefix,
 )
-from robot_identification.nodes.argument_values import checked_value
 from robot_identification.nodes.foreign_arguments import DeclaredArguments, names_beyond
 from robot_identification.options import options_of
+from robot_identification.simulation import SimulatedArmOptions
+import yaml
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,52 @@ class Argument:
             choices=list(choices) or None,
         )
 
+    def value_of(self, text: str) -> Any:
+        """
+        Return the value of a parameter, None of one that is not set.
 
+        In a list of numbers some may be whole. Raises RuntimeError, with an example, if the text
+        is no value of the kind.
+        """
+        if self.kind is bool:
+            return text == 'true'
+        if self.kind is str:
+            return text
+        if not text and not self.default:
+            return None
+        try:
+            return _converted(text, self.kind)
+        except (ValueError, yaml.YAMLError) as error:
+            wanted, example = EXPECTED[self.kind]
+            raise RuntimeError(
+                f'{self.name}:={text}: {wanted} is needed, such as '
+                f'{self.name}:="{self.default or example}"'
+            ) from error
+
+
+def _converted(text: str, kind: Any) -> Any:
+    """Return a text as a number or a list of a kind; raise ValueError if it is none."""
+    if kind in (int, float):
+        return kind(text)
+    values = yaml.safe_load(text)
+    if not isinstance(values, list):
+        raise ValueError(text)
+    if kind == list[float]:
+        # Of a number without a decimal point, such as 2e-3, YAML makes a text.
+        return [float(str(value)) for value in values]
+    if not all(isinstance(value, str) for value in values):
+        raise ValueError(text)
+    return values
+
+
+# What a value of a kind is, and an example where the default is empty.
+EXPECTED: dict[Any, tuple[str, str]] = {
+    int: ('a whole number', ''), float: ('a number', ''),
+    list[float]: ('a YAML list of numbers', '[0.0, 1.5]'),
+    list[str]: ('a YAML list of texts', '[one, two]'),
+}
+# Arguments that are no parameters of a node.
+NO_PARAMETERS = ('namespace', 'params_file', 'joint_states')
 # Of a process that SIGINT has ended: 128 + SIGINT, as our nodes and shells have it, or by default.
 INTERRUPTED_CODES = (128 + signal.SIGINT, -signal.SIGINT)
 UNIT_CHOICES = ('', *STATED_UNITS)  # of the effort; empty: not stated
@@ -72,6 +117,7 @@ SHARED = {argument.name: argument for argument in (
     Argument('tf_prefix', '', 'Prefix of every joint and link name, as given to the driver.'),
     Argument('mounting', '[0.0, 0.0, 0.0]', 'Roll, pitch and yaw of the base in the world '
              '[rad], as a YAML list.', list[float]),
+    Argument('joint_states', 'joint_states', 'Topic of the joint states.'),
     Argument('use_sim_time', 'false', 'Take the time from /clock.', bool),
     Argument('params_file', '', 'YAML file of node parameters, whose values win over the defaults '
              'of arguments; what is typed wins over the file.'),
@@ -108,48 +154,42 @@ SHARED = {argument.name: argument for argument in (
              'kinematic order; empty: those of the robot YAML.', list[float]),
     Argument('model_file', '', 'identified_model.yaml to predict with; empty: none yet, it can '
              'be set as a parameter later.'),
-    Argument('simulation_token', '', 'Shared by a simulated robot and the node that may move it; '
-             'empty: none may.'),
     Argument('real_time_factor', '1.0', 'Simulated over wall-clock time; other than 1 publishes '
              '/clock, and needs use_sim_time:=true.', float),
-    Argument('warm_up', '0.0', 'Of the simulation: how many times faster than real joints these '
-             'warm up and lose viscous friction; 0: constant friction.', float),
+    Argument('truth_seed', '0', 'Seed of the true parameters of the simulated robot.', int),
+    *(
+        Argument(
+            one.key, str(one.parameter_default).lower(),
+            f'Of the simulated arm: {one.parameter_description}.', one.kind,
+        )
+        for one in options_of(SimulatedArmOptions)
+    ),
     Argument('launch_rviz', 'false', 'Start RViz with the shipped layout.', bool),
     Argument('initial_joint_controller', '', 'Of the driver: the controller that is active at the '
              "start; empty: the driver's default."),
 )}
 
+# Of the simulated robot.
+SIMULATED = (
+    'real_time_factor', 'truth_seed', *(one.key for one in options_of(SimulatedArmOptions)),
+)
 # What nodes read and write.
 FILES = ('params_file', 'allowed_read_roots', 'allowed_write_roots')
 ARM = ('ur_type', 'mounting', 'tf_prefix')
 # Arguments of an experiment with any driver.
 BESIDE_DRIVER = (
-    *ARM, 'experiment', 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
-    'commissioning', 'periods', 'speed', 'controller', 'interface', 'model_file', 'launch_rviz',
-    *FILES,
+    *ARM, 'joint_states', 'experiment', 'output', 'trajectory_file', 'program',
+    'launch_coordinator', 'dry_run', 'commissioning', 'periods', 'speed', 'controller',
+    'interface', 'model_file', 'launch_rviz', *FILES,
 )
 
 
 def arguments(*items: str | Argument, **defaults: str) -> tuple[Argument, ...]:
     """Return the arguments of a launch file: shared ones by name, its own, and other defaults."""
     shared = {name: replace(SHARED[name], default=default) for name, default in defaults.items()}
-    return tuple(
+    return tuple(dict.fromkeys(
         item if isinstance(item, Argument) else shared.get(item, SHARED[item]) for item in items
-    )
-
-
-def simulated_arm_arguments() -> tuple[Argument, ...]:
-    """Return the arguments for the effects that a simulated arm can have."""
-    # Only one launch file needs it, and models take a while to import.
-    from robot_identification.simulation import SimulatedArmOptions
-
-    return tuple(
-        Argument(
-            one.key, str(one.parameter_default).lower(),
-            f'Of the simulated arm: {one.parameter_description}.', one.kind,
-        )
-        for one in options_of(SimulatedArmOptions)
-    )
+    ))
 
 
 def declare(declared: Iterable[Argument]) -> list[Action]:
@@ -164,9 +204,7 @@ def declare(declared: Iterable[Argument]) -> list[Action]:
     def check_values(context: LaunchContext) -> None:
         for argument in declared:
             text = context.launch_configurations[argument.name]
-            context.launch_configurations[argument.name] = checked_value(
-                argument.name, text, argument.kind, argument.default
-            )
+            argument.value_of(text)
             if argument.name == 'ur_type':
                 find_urdf(text)
             if argument.name == 'params_file' and text and not Path(text).is_file():
@@ -210,32 +248,31 @@ def names_of(declared: Iterable[Argument]) -> tuple[str, ...]:
     return tuple(argument.name for argument in declared)
 
 
-def value(name: str, kind: Any = str) -> ParameterValue:
-    """Return an argument as a parameter of one type, independent of its form."""
-    return ParameterValue(LaunchConfiguration(name), value_type=kind)
-
-
 def start(
     executable: str, declared: Iterable[Argument], *, condition: Condition | None = None,
-    values: dict[str, str] | None = None, **parameters: str,
+    values: Mapping[str, str | Substitution] | None = None, **parameters: str,
 ) -> Node:
     """
     Return one of our nodes, in the namespace, with a parameter for each argument.
 
-    `parameters` are the names of the parameters that are not called as the argument; `values` are
-    those of parameters without one.
+    `parameters` are the names of the parameters that are not called as the argument; `values` take
+    the place of those of arguments, or are those of parameters without one. The argument
+    `joint_states` is the topic to which the one of this name is remapped.
     """
-    parameters = {'ur_type': 'robot', **parameters}
+    declared = tuple(declared)
     return Node(
         package='robot_identification',
         executable=executable,
         namespace=LaunchConfiguration('namespace'),
         output='screen',
         condition=condition,
-        parameters=[
-            *([values] if values else ()),
-            ParameterFile(ParametersFile(executable, declared, parameters)),
+        remappings=[
+            (name, LaunchConfiguration(name)) for name in names_of(declared)
+            if name == 'joint_states'
         ],
+        parameters=[ParameterFile(
+            ParametersFile(executable, declared, {'ur_type': 'robot', **parameters}, values or {})
+        )],
     )
 
 
@@ -245,40 +282,34 @@ class ParametersFile(Substitution):
 
     They are those of arguments, then those of `params_file`, then those of arguments that were
     typed: what was typed wins over the file, and the file over defaults. An argument with an empty
-    list is not set. `parameters` are the names of the parameters that are not called as the
-    argument.
+    list is not set. `names` are the names of the parameters that are not called as the argument,
+    `values` are those of `start`.
     """
 
     def __init__(
-        self, node: str, declared: Iterable[Argument], parameters: Mapping[str, str]
+        self, node: str, declared: Iterable[Argument], names: Mapping[str, str],
+        values: Mapping[str, str | Substitution],
     ) -> None:
         super().__init__()
         self._node = node
         self._given, self._namespace = map(LaunchConfiguration, ('params_file', 'namespace'))
-        self._values = {
-            argument.name: (
-                parameters.get(argument.name, argument.name), LaunchConfiguration(argument.name),
-                argument.kind,
-            )
-            for argument in declared if argument.name not in ('namespace', 'params_file')
-        }
+        self._arguments = {one.name: one for one in declared if one.name not in NO_PARAMETERS}
+        self.texts = {**{name: LaunchConfiguration(name) for name in self._arguments}, **values}
+        self.names = {name: names.get(name, name) for name in self.texts}  # of parameters
 
     def perform(self, context: LaunchContext) -> str:
         """Write the file beside the log of the launch, and return its path."""
         given, namespace = self._given.perform(context), self._namespace.perform(context)
         typed = {word.partition(':=')[0] for word in context.argv if ':=' in word}
-        values = {
-            argument: (name, ParameterValue(text, value_type=kind).evaluate(context))
-            for argument, (name, text, kind) in self._values.items()
-            # ROS has no parameter that is an empty list.
-            if kind in (str, bool) or text.perform(context) not in ('', '[]')
-        }
+        values = {name: self._value(name, context) for name in self.texts}
+        # ROS has no parameter that is an empty list.
+        stated = {name: one for name, one in values.items() if one not in (None, [])}
         # Under the full name: of sections that fit a node the last one holds.
         full_name = '/'.join(('', *filter(None, (namespace.strip('/'), self._node))))
         parts = [
-            _section('/**', dict(values.values())),
+            self._section('/**', stated),
             Path(given).read_text(encoding='utf-8') if given else '',
-            _section(full_name, dict(one for name, one in values.items() if name in typed)),
+            self._section(full_name, {name: stated[name] for name in stated if name in typed}),
         ]
         with tempfile.NamedTemporaryFile(
             'w', prefix=f'{self._node}_', suffix='.yaml', dir=launch_config.log_dir, delete=False,
@@ -286,14 +317,16 @@ class ParametersFile(Substitution):
             file.write('\n'.join(parts))
         return file.name
 
+    def _value(self, name: str, context: LaunchContext) -> Any:
+        text = self.texts[name]
+        text = text if isinstance(text, str) else text.perform(context)
+        argument = self._arguments.get(name)
+        return yaml.safe_load(text) if argument is None else argument.value_of(text)
 
-def _section(node: str, parameters: Mapping[str, Any]) -> str:
-    """Return the section of a parameter file."""
-    plain = {
-        name: list(one) if isinstance(one, (list, tuple, array)) else one
-        for name, one in parameters.items()
-    }
-    return dump_yaml({node: {'ros__parameters': plain}})
+    def _section(self, node: str, values: Mapping[str, Any]) -> str:
+        """Return the section of a parameter file."""
+        parameters = {self.names[name]: one for name, one in values.items()}
+        return dump_yaml({node: {'ros__parameters': parameters}})
 
 
 def include(name: str, condition: Condition | None = None, **given: Any) -> GroupAction:

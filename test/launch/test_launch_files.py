@@ -1,34 +1,40 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Launch files only wire: one for each node, and those that put nodes and drivers together."""
+"""Launch files only wire: those that put nodes and drivers together, and the predictor's."""
 
 import ast
+import re
 import sys
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 from launch_descriptions import (
-    declared_in, describe, ENDED_WELL, executables, FILES, included_in, load, nodes_in, of_kind,
-    read_in, ROOT, SHARED,
+    declared_in, describe, ENDED_WELL, FILES, included_in, load, load_shared, nodes_in, of_kind,
+    parameters_of, read_in, ROOT, SHARED,
 )
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.files import read_yaml
-from robot_identification.nodes.argument_values import checked_value
 from robot_identification.options import options_of
 from robot_identification.simulation import SimulatedArmOptions
 
-# It plays the person who calls the services, and has no launch file of its own.
-ALONE = {'experiment_coordinator'}
-# Of use with a model, or beside a robot, and no part of an experiment.
-BESIDE = {'friction_tester', 'rtde_reader', 'simulated_effort_joint'}
-# They start another node in a mode of its own.
-MODES = {'simulated_effort_joint': 'simulated_robot'}
-# They start no node of ours themselves but by the files of the nodes.
-TOGETHER = {
-    'experiment', 'gazebo', 'mock_hardware', 'replay', 'temperature_study', 'ur_robot', 'ursim',
+# Nodes of ours that a file starts itself; others are started by the files that it includes.
+STARTED = {
+    'experiment': {
+        'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder',
+        'identifier', 'experiment_coordinator',
+    },
+    'gazebo': set(),
+    'mock_hardware': set(),
+    'replay': {'identifier'},
+    'temperature_study': set(),
+    'torque_predictor': {'torque_predictor'},
+    'ur_robot': {'rtde_reader'},
+    'ursim': set(),
 }
+# They put nodes together.
+TOGETHER = STARTED.keys() - {'torque_predictor'}
 # Nodes of others, by package: what RViz needs.
 FOREIGN_NODES = {('rviz2', 'rviz2'), ('robot_state_publisher', 'robot_state_publisher')}
 # Of the files that drive an arm: what places its nodes and names its joints.
@@ -37,13 +43,6 @@ PLACED = {'namespace', 'tf_prefix', 'ur_type', 'mounting', 'allowed_read_roots'}
 
 def name_of(path):
     return path.name.removesuffix('.launch.py')
-
-
-def test_there_is_one_for_every_node():
-    """And those that put them together."""
-    assert {name_of(path) for path in FILES} == (
-        (set(executables()) - ALONE) | TOGETHER | set(MODES)
-    )
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)
@@ -60,13 +59,19 @@ def test_only_wires(path):
                 or name in SHARED
             )
     started = {(node['package'], node['executable']) for node in nodes_in(path)}
+    assert started == {('robot_identification', name) for name in STARTED[name_of(path)]}
     if name_of(path) == 'experiment':
-        started |= {(node['package'], node['executable']) for node in nodes_of_rviz().values()}
-        assert FOREIGN_NODES < started
-    expected = {MODES.get(name_of(path), name_of(path))} - TOGETHER
-    if name_of(path) == 'experiment':
-        expected = ALONE
-    assert started - FOREIGN_NODES == {('robot_identification', name) for name in expected}
+        foreign = {(node['package'], node['executable']) for node in nodes_of_rviz().values()}
+        assert foreign == FOREIGN_NODES
+
+
+@pytest.mark.parametrize('path', FILES, ids=name_of)
+def test_nodes_have_the_parameters_that_they_are_given(path):
+    """Those of the files in config/nodes, which the nodes themselves declare."""
+    for node in nodes_in(path):
+        text = (ROOT / 'config' / 'nodes' / f'{node["executable"]}.yaml').read_text()
+        known = set(re.findall(r'^# {5}([\w.]+):', text, re.MULTILINE))
+        assert parameters_of(node) - {'use_sim_time'} <= known, node['executable']
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)
@@ -96,7 +101,44 @@ def test_every_argument_is_described_and_used(path):
 def test_every_default_is_of_its_kind(path):
     """What is refused of an operator is no default."""
     for argument in load(path).ARGUMENTS:
-        checked_value(argument.name, argument.default, argument.kind, '')
+        argument.value_of(argument.default)
+
+
+@pytest.fixture(scope='module')
+def argument():
+    """Return what makes an argument of a kind."""
+    launch_files = load_shared()
+    return lambda kind, default: launch_files.Argument('mounting', default, 'Of a test.', kind)
+
+
+@pytest.mark.parametrize('text, kind, value', [
+    ('anything', str, 'anything'), ('', str, ''), ('true', bool, True), ('3', int, 3),
+    ('2', float, 2.0), ('1e-3', float, 1e-3), ('[]', list[float], []), ('', list[float], None),
+    ('[0, 0, 3.14]', list[float], [0.0, 0.0, 3.14]), ('[2e-3, 1e-05]', list[float], [2e-3, 1e-5]),
+    ('[/home/a b, relative]', list[str], ['/home/a b', 'relative']),
+])
+def test_values_are_those_of_parameters(text, kind, value, argument):
+    """In a list of numbers some may be whole, or without a decimal point."""
+    made = argument(kind, '').value_of(text)
+    assert made == value and type(made) is type(value)
+    if kind == list[float]:
+        assert all(isinstance(one, float) for one in made or ())
+
+
+@pytest.mark.parametrize('text, kind, words', [
+    ('0 0 0', list[float], 'a YAML list of numbers is needed, such as mounting:="[0.0]"'),
+    ('0.0', list[float], 'a YAML list'), ('[a, b]', list[float], 'numbers'),
+    ('[0.0', list[float], 'a YAML list'), ('/home', list[str], 'a YAML list of texts'),
+    ('[1]', list[str], 'texts'), ('', float, 'a number is needed'),
+    ('fast', float, 'a number is needed'), ('1,5', float, 'a number is needed'),
+    ('2.5', int, 'a whole number is needed'),
+])
+def test_others_are_refused_by_name(text, kind, words, argument):
+    """Launch itself says neither the name nor what would be right."""
+    with pytest.raises(RuntimeError) as refused:
+        argument(kind, '[0.0]').value_of(text)
+    assert str(refused.value).startswith(f'mounting:={text}: ')
+    assert words in str(refused.value)
 
 
 def check_values(path, **given):
@@ -108,7 +150,6 @@ def check_values(path, **given):
     values = {argument.name: argument.default for argument in load(path).ARGUMENTS}
     context = SimpleNamespace(launch_configurations={**values, **given})
     check(context)
-    return context.launch_configurations
 
 
 @pytest.mark.parametrize('path', [
@@ -118,14 +159,6 @@ def test_an_unknown_robot_is_refused_before_anything_starts(path):
     """By every file that has one, so that the exit code of the launch says it."""
     with pytest.raises(UsageError, match="unknown robot 'ur6'"):
         check_values(path, ur_type='ur6')
-
-
-@pytest.mark.parametrize('path', [
-    path for path in FILES if 'mounting' in declared_in(path)
-], ids=name_of)
-def test_whole_numbers_may_stand_in_a_list(path):
-    """Launch makes no parameter of a list of numbers that has one."""
-    assert check_values(path, mounting='[0, 0, 1]')['mounting'] == '[0.0, 0.0, 1.0]'
 
 
 @pytest.mark.parametrize('path', FILES, ids=name_of)
@@ -248,11 +281,19 @@ def test_every_program_can_be_chosen(path):
             assert given['program'] in known
 
 
+def started_in(path, executable):
+    """Return what gives a node its parameters, for each of its processes."""
+    return [
+        node['parameters'][0].given[0] for node in nodes_in(path)
+        if node['executable'] == executable
+    ]
+
+
 def test_a_simulated_experiment_is_no_dry_run():
     """Beside a driver it is one, and stages are required, unless somebody says otherwise."""
     simulated, real = (
-        given for included, given in included_in(ROOT / 'launch' / 'experiment.launch.py')
-        if included.endswith('/experiment_runner.launch.py')
+        file.texts for file in started_in(ROOT / 'launch' / 'experiment.launch.py',
+                                          'experiment_runner')
     )
     assert simulated['dry_run'] == simulated['commissioning'] == 'false'
     assert 'simulation_token' in simulated and 'simulation_token' not in real
@@ -265,24 +306,20 @@ def test_a_simulated_experiment_is_no_dry_run():
 
 def test_the_simulated_robot_can_be_started_as_any_arm_that_it_can_be():
     """Every effect of a simulated arm is an argument."""
-    declared = set(declared_in(ROOT / 'launch' / 'simulated_robot.launch.py'))
-    assert {'truth_seed', *(one.key for one in options_of(SimulatedArmOptions))} <= declared
-
-
-def test_all_are_included_in_the_experiment():
-    """The experiment starts every node that it needs by its own launch file."""
-    included = {
-        name.partition('/')[2]
-        for name, _ in included_in(ROOT / 'launch' / 'experiment.launch.py')
-    }
-    assert included == {path.name for path in FILES if name_of(path) not in TOGETHER | BESIDE}
+    robot, = started_in(ROOT / 'launch' / 'experiment.launch.py', 'simulated_robot')
+    assert {'truth_seed', *(one.key for one in options_of(SimulatedArmOptions))} <= {*robot.names}
 
 
 @pytest.mark.parametrize('name', ['experiment', 'replay', 'ursim'])
 def test_what_follows_a_failure_is_the_end(name):
     """Of URSim, of the replay and of the experiment; the exit code of the launch says so."""
     failed = SimpleNamespace(process_name='wait_for_ursim-2', returncode=1)
-    handlers = of_kind(describe(ROOT / 'launch' / f'{name}.launch.py'), 'OnProcessExit')
+    handlers = [
+        handler for handler in of_kind(
+            describe(ROOT / 'launch' / f'{name}.launch.py'), 'OnProcessExit'
+        )
+        if handler.named['target_action'].named.get('executable') != 'experiment_runner'
+    ]
     assert handlers
     for handler in handlers:
         follow = handler.named['on_exit']
@@ -300,16 +337,19 @@ def test_what_follows_a_failure_is_the_end(name):
 
 def test_a_killed_runner_is_no_stop():
     """The launch knows at once that nobody watches the arm; the others hear it 20 s later."""
-    path = ROOT / 'launch' / 'experiment_runner.launch.py'
-    handler, = of_kind(describe(path), 'OnProcessExit')
-    assert handler.named['target_action'].named['executable'] == 'experiment_runner'
-    tell = handler.named['on_exit']
-    for shutdown in (False, True):
-        context = SimpleNamespace(is_shutdown=shutdown)
-        note, = tell(SimpleNamespace(returncode=-9), context)
-        assert 'emergency stop' in note.named['msg']
-        for code in (0, 2, 130, -2, -15):
-            assert tell(SimpleNamespace(returncode=code), context) == []
+    path = ROOT / 'launch' / 'experiment.launch.py'
+    handlers = [
+        handler for handler in of_kind(describe(path), 'OnProcessExit')
+        if handler.named['target_action'].named['executable'] == 'experiment_runner'
+    ]
+    assert len(handlers) == 2  # the simulated arm's, and that of a driver
+    for handler in handlers:
+        for shutdown in (False, True):
+            tell, context = handler.named['on_exit'], SimpleNamespace(is_shutdown=shutdown)
+            note, = tell(SimpleNamespace(returncode=-9), context)
+            assert 'emergency stop' in note.named['msg']
+            for code in (0, 2, 130, -2, -15):
+                assert tell(SimpleNamespace(returncode=code), context) == []
 
 
 def test_a_replay_waits_for_its_listeners():

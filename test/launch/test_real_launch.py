@@ -3,15 +3,20 @@
 
 """The launch files by the real `ros2 launch`, in a workspace with this package."""
 
+import os
 from pathlib import Path
 import re
+import signal
 import subprocess
 
 from diagnostic_msgs.msg import DiagnosticArray
-from launching import launched, why_not_installed, why_not_launchable
+from launching import launched, package_prefix, why_not_installed, why_not_launchable
 import numpy as np
 import pytest
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
 from robot_identification.cli.processes import isolated_environment, own_domain
+from robot_identification.files import dump_yaml
 from robot_identification.model.model_file import load_model
 from ros_helpers import LATCHED, own_graph, state_in, wait_until
 from sensor_msgs.msg import JointState
@@ -90,16 +95,56 @@ def test_wrong_arguments_are_refused(name, arguments, reason, tmp_path, environm
 
 
 @pytest.mark.parametrize('name', NODES + BESIDE)
-def test_every_node_starts_and_stops(name, tmp_path):
-    """In a namespace, by its own launch file; one Ctrl-C ends it."""
-    with own_graph(tmp_path) as graph:
-        with launched(name, {'namespace': 'left'}, tmp_path, graph.environment) as launch:
+def test_every_node_runs_with_its_parameter_file(name, tmp_path):
+    """By `ros2 run`, in a namespace; one Ctrl-C ends it."""
+    file = package_prefix('robot_identification') / (
+        f'share/robot_identification/config/nodes/{name}.yaml'
+    )
+    with own_graph(tmp_path) as graph, (tmp_path / 'log').open('w+') as log:
+        process = subprocess.Popen(
+            ['ros2', 'run', 'robot_identification', name, '--ros-args', '--params-file', file,
+             '-r', '__ns:=/left'],
+            env=graph.environment, stdout=log, stderr=log, start_new_session=True,
+        )
+        try:
             wait_until(
                 lambda: (name, '/left') in graph.node.get_node_names_and_namespaces(),
                 f'the node {name}', 60.0,
             )
-            assert launch.interrupt() == 0
-        assert 'process has died' not in launch.text()
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(60.0)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        log.seek(0)
+        assert 'Traceback' not in log.read()
+
+
+def test_what_is_typed_wins_over_the_file(tmp_path):
+    """And the file over defaults; another topic of joint states is subscribed to."""
+    file = tmp_path / 'parameters.yaml'
+    file.write_text(dump_yaml({'/**/torque_predictor': {
+        'ros__parameters': {'tf_prefix': 'filed_', 'feed_forward': 'gravity'},
+    }}))
+    arguments = {
+        'params_file': file, 'tf_prefix': 'typed_', 'namespace': 'left',
+        'joint_states': '/arm/joint_states',
+    }
+    with own_graph(tmp_path) as graph, launched(
+        'torque_predictor', arguments, tmp_path, graph.environment
+    ) as launch:
+        answer = graph.answer(graph.request(
+            GetParameters, '/left/torque_predictor/get_parameters',
+            GetParameters.Request(names=['tf_prefix', 'feed_forward', 'payload']),
+        ))
+        assert [parameter_value_to_python(value) for value in answer.values] == [
+            'typed_', 'gravity', False,
+        ]
+        wait_until(
+            lambda: graph.node.get_subscriptions_info_by_topic('/arm/joint_states'),
+            'the subscription', 60.0,
+        )
+        assert launch.interrupt() == 0
         assert 'Traceback' not in launch.text()
 
 
