@@ -10,7 +10,7 @@ from robot_identification.cli.output import show
 from robot_identification.errors import UsageError
 from robot_identification.files import check_writable, write_atomically
 from robot_identification.recording import (
-    describe_table, is_table, mapping_text, OpenedTable, understand_table,
+    describe_table, is_table, mapping_text, Table, understand_table,
 )
 from robot_identification.texts import shown_line
 
@@ -18,7 +18,7 @@ from robot_identification.texts import shown_line
 def understand_tables(
     paths: Sequence[Path], joint_names: Sequence[str], names: Mapping[str, str],
     mapping: Path | None,
-) -> list[OpenedTable]:
+) -> list[Table]:
     """Return what the columns are of those recordings that are tables."""
     return [
         understand_table(path, joint_names, names, mapping) for path in paths
@@ -26,19 +26,19 @@ def understand_tables(
     ]
 
 
-def show_tables(tables: Sequence[OpenedTable], position_units: Sequence[str]) -> None:
+def show_tables(tables: Sequence[Table], position_units: Sequence[str]) -> None:
     """Print what was understood, with units of the joints; of several alike the first."""
     seen: set[str] = set()
     for opened in tables:
         lines = describe_table(opened, position_units)
         if (text := mapping_text(opened.mapping)) in seen:
-            lines = [f'{opened.source.path}: a table of the same form']
+            lines = [f'{opened.path}: a table of the same form']
         seen.add(text)
         for line in lines:
             show(shown_line(line))
 
 
-def save_mapping(file: Path | None, tables: Sequence[OpenedTable], force: bool) -> None:
+def save_mapping(file: Path | None, tables: Sequence[Table], force: bool) -> None:
     """Write the mapping of the first table; raise UsageError if there is none."""
     if file is None:
         return

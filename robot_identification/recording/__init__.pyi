@@ -32,8 +32,9 @@ from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
     write_simulated_bag as write_simulated_bag,
 )
+from .table import Table as Table
 from .table_mapping import mapping_text as mapping_text
 from .tables import (
-    describe_table as describe_table, is_table as is_table, OpenedTable as OpenedTable,
-    read_command as read_command, understand_table as understand_table,
+    describe_table as describe_table, is_table as is_table, read_command as read_command,
+    understand_table as understand_table,
 )

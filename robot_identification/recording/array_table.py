@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -17,16 +18,13 @@ from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, needing
 from robot_identification.recording.column_names import take_apart, time_rank
-from robot_identification.recording.raw_bag import BLOCK_MESSAGES
-from robot_identification.recording.table_source import TableSource, WINDOW_ROWS, WINDOWS
+from robot_identification.recording.parquet_table import PARQUET_SUFFIXES, read_parquet
+from robot_identification.recording.table import Table, WINDOW_ROWS, WINDOWS
 import scipy
 
 if TYPE_CHECKING:
     import h5py
 
-_HDF5_SUFFIXES = ('.h5', '.hdf5')
-_JSON_SUFFIXES = ('.json', '.jsonl', '.ndjson')
-ARRAY_SUFFIXES = ('.npz', '.mat', *_HDF5_SUFFIXES, *_JSON_SUFFIXES)
 # Wider arrays are images or the like, not joints; chosen.
 _MOST_COLUMNS = 64
 # Structures in structures; chosen, no log goes deeper.
@@ -39,20 +37,27 @@ _JOINTS = ('joint_names', 'joints', 'names', 'name', 'jointnames')
 Arrays = dict[str, NDArray[Any]]
 
 
-class ArrayTable(TableSource):
+class ArrayTable(Table):
     """A table of arrays; raise BagError if the file holds none."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        lost: list[str] = []
-        arrays = _read(path, path.suffix.lower(), lost)
+        suffix, lost = path.suffix.lower(), list[str]()
+        if suffix in PARQUET_SUFFIXES or path.is_dir():
+            self._columns: Arrays
+            self._columns, self.units, self.notes = read_parquet(path)
+        else:
+            arrays = _READERS[suffix](path, lost)
+            self.rate, self.joints = _find_rate(arrays), _find_joints(arrays)
+            self._columns, others = _to_columns(path, arrays)
+            self.left_out = dict.fromkeys(lost, '(cannot be read)') | others
         if lost:
             self.notes = (f'{path}: {", ".join(lost):.400} cannot be read and is left out',)
-        self.rate = _find_rate(arrays)
-        self.joints = _find_joints(arrays)
-        self._columns, others = _to_columns(path, arrays)
-        self.left_out = dict.fromkeys(lost, '(cannot be read)') | others
         self.columns = tuple(self._columns)
+
+    def read(self, places: Sequence[int], time: int | None = None) -> FloatArray:
+        """Return some of the columns (N, k)."""
+        return self._rows(places, slice(None))
 
     def _rows(self, places: Sequence[int], rows: slice) -> FloatArray:
         return np.column_stack([
@@ -60,28 +65,17 @@ class ArrayTable(TableSource):
             for place in places
         ])
 
-    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
-        """Yield some of the columns, in blocks of rows."""
-        count = len(self._columns[self.columns[0]])
-        for self._first in range(0, count, BLOCK_MESSAGES):
-            yield self._rows(places, slice(self._first, self._first + BLOCK_MESSAGES))
-
-    def _windows(self) -> Iterator[FloatArray]:
+    @cached_property
+    def windows(self) -> list[FloatArray]:
+        """Consecutive rows of all columns, from all over the table."""
         count, every = len(self._columns[self.columns[0]]), range(len(self.columns))
-        for first in range(0, count, max(count // WINDOWS, WINDOW_ROWS)):
-            yield self._rows(every, slice(first, first + WINDOW_ROWS))
+        return [
+            self._rows(every, slice(first, first + WINDOW_ROWS))
+            for first in range(0, count, max(count // WINDOWS, WINDOW_ROWS))
+        ]
 
 
-def _read(path: Path, suffix: str, lost: list[str]) -> Arrays:
-    """Return the arrays of a file; what is listed in it and is not there goes to `lost`."""
-    if suffix == '.npz':
-        return _read_npz(path)
-    if suffix in _JSON_SUFFIXES:
-        return _read_json(path)
-    return _read_hdf5(path, 'HDF5', lost) if suffix in _HDF5_SUFFIXES else _read_mat(path, lost)
-
-
-def _read_npz(path: Path) -> Arrays:
+def _read_npz(path: Path, lost: list[str]) -> Arrays:
     try:
         with np.load(path, allow_pickle=False) as stored:
             return {name: np.asarray(stored[name]) for name in stored.files}
@@ -97,7 +91,7 @@ def _read_mat(path: Path, lost: list[str]) -> Arrays:
     except Exception as error:
         raise BagError(f'{path} cannot be read as MAT: {error}') from error
     if version == _HDF5:
-        return _read_hdf5(path, 'MAT 7.3', lost)
+        return _read_hdf5(path, lost)
     try:
         content = scipy.io.loadmat(str(path), simplify_cells=True)
     except Exception as error:
@@ -109,11 +103,11 @@ def _read_mat(path: Path, lost: list[str]) -> Arrays:
     return arrays
 
 
-def _read_hdf5(path: Path, kind: str, lost: list[str]) -> Arrays:
+def _read_hdf5(path: Path, lost: list[str]) -> Arrays:
     """Return the arrays of an HDF5 file; MAT files of version 7.3 have their axes reversed."""
-    what, fix = f'{path.name}, an HDF5 file,', 'pip install h5py'
+    kind, what, fix = 'HDF5', f'{path.name}, an HDF5 file,', 'pip install h5py'
     if path.suffix.lower() == '.mat':
-        what = f'{path.name}, a MAT file of version 7.3,'
+        kind, what = 'MAT 7.3', f'{path.name}, a MAT file of version 7.3,'
         fix += "` (or save it in MATLAB with `save(file, '-v7')"
     with needing('h5py', f'reading {what}', fix):
         import h5py
@@ -147,7 +141,7 @@ def _flatten_h5(
             )
 
 
-def _read_json(path: Path) -> Arrays:
+def _read_json(path: Path, lost: list[str]) -> Arrays:
     """Return the arrays of a JSON file: of one object, or of a record for every row."""
     data = path.read_bytes()
     try:
@@ -179,6 +173,13 @@ def _read_json(path: Path) -> Arrays:
             for value in found
         ])
     return arrays
+
+
+_READERS: Mapping[str, Callable[[Path, list[str]], Arrays]] = {
+    '.npz': _read_npz, '.mat': _read_mat, '.h5': _read_hdf5, '.hdf5': _read_hdf5,
+    '.json': _read_json, '.jsonl': _read_json, '.ndjson': _read_json,
+}
+ARRAY_SUFFIXES = (*_READERS, *PARQUET_SUFFIXES)
 
 
 def _flatten(prefix: str, content: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> None:

@@ -26,10 +26,10 @@ from robot_identification.recording.column_names import (
 from robot_identification.recording.column_units import find_units, Rows
 from robot_identification.recording.column_words import QUANTITIES
 from robot_identification.recording.joint_names import recommend_names
+from robot_identification.recording.table import Table
 from robot_identification.recording.table_mapping import (
     Columns, make_columns, mapping_text, TableMapping,
 )
-from robot_identification.recording.table_source import TableSource
 
 # Columns of one kind beyond the joints', such as the seventh of a six-axis arm's logger, are left
 # out if they never change by more than this, in their unit.
@@ -69,7 +69,7 @@ class Series:
 
 
 def recognize(
-    table: TableSource, joint_names: Sequence[str], names: Mapping[str, str]
+    table: Table, joint_names: Sequence[str], names: Mapping[str, str]
 ) -> TableMapping:
     """
     Return the mapping of a table, in the order of the model's joints.
@@ -84,7 +84,7 @@ class _Recognition:
     """Series, time and units of one table for the joints of a model."""
 
     def __init__(
-        self, table: TableSource, joints: tuple[str, ...], names: Mapping[str, str]
+        self, table: Table, joints: tuple[str, ...], names: Mapping[str, str]
     ) -> None:
         self._table, self._joints, self._names = table, joints, names
         self._columns = [take_apart(text) for text in table.columns]
@@ -479,7 +479,7 @@ def _fit(one: Series, anchor: Series | None) -> tuple[float, ...]:
     return round(one.meaning.rank) if anchor is None else 0, one.shared(anchor), one.meaning.rank
 
 
-def _sampled(table: TableSource, place: int, *, steps: bool = False) -> FloatArray:
+def _sampled(table: Table, place: int, *, steps: bool = False) -> FloatArray:
     """Return some finite values of a column, or its steps from row to row."""
     found = [np.diff(rows[:, place]) if steps else rows[:, place] for rows in table.windows]
     values: FloatArray = np.concatenate([np.empty(0), *found])
@@ -571,7 +571,7 @@ def _numbered_joints(count: int) -> tuple[str, ...]:
     return tuple(f'joint_{k + 1}' for k in range(count))
 
 
-def describe_joints(table: TableSource) -> tuple[str, ...]:
+def describe_joints(table: Table) -> tuple[str, ...]:
     """Return names of a table's joints; where nothing names them, joint_1 and so on."""
     columns = [take_apart(text) for text in table.columns]
     named = _names_in_columns(columns)

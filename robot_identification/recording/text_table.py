@@ -15,19 +15,20 @@ from collections.abc import Iterator, Sequence
 import csv
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 import io
 from pathlib import Path
 import re
 from typing import BinaryIO
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError
 from robot_identification.recording.column_names import is_unit
-from robot_identification.recording.raw_bag import BLOCK_MESSAGES
-from robot_identification.recording.table_source import TableSource, WINDOWS
+from robot_identification.recording.table import Table, WINDOWS
 
 TEXT_SUFFIXES = ('.csv', '.tsv', '.txt', '.log', '.dat', '.asc')
+BLOCK_LINES = 10_000  # that are turned into numbers together
 _LARGEST_LINE = 1_000_000  # [characters]; a longer one is no table
 # What is read to find out how a text is laid out [bytes, lines]; chosen: headers of loggers have
 # up to some fifty lines.
@@ -55,7 +56,7 @@ class Layout:
     lead: frozenset[str] = frozenset()
 
 
-class TextTable(TableSource):
+class TextTable(Table):
     """A table in a text file; raise BagError if it has no line with names."""
 
     def __init__(self, path: Path, delimiter: str = '') -> None:
@@ -65,7 +66,7 @@ class TextTable(TableSource):
         self._layout = find_layout(path, head, delimiter)
         self.columns = self._layout.names
         self.units = dict(zip(self.columns, self._layout.units, strict=False))
-        self._lines: list[int] = []  # Numbers of the lines of the last block
+        self._lines: list[int] = []  # Numbers of the lines that were read
 
     def _open(self) -> BinaryIO:
         try:
@@ -74,13 +75,13 @@ class TextTable(TableSource):
             raise BagError(f'{self.path} cannot be read: {error.strerror}') from error
 
     def row_name(self, row: int) -> str:
-        """Return where a row of the last block stands."""
+        """Return where a row of those that were read stands."""
         return f'line {self._lines[row]}'
 
-    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
-        """Yield some of the columns, in blocks of rows; that of the time may hold texts."""
-        lines: list[str] = []
-        self._lines = []
+    def read(self, places: Sequence[int], time: int | None = None) -> FloatArray:
+        """Return some of the columns (N, k); that of the time may hold texts."""
+        rows, lines = GrowingArray(len(places)), list[str]()
+        self._lines, self.cut_off = [], ''
         for number, line in self._numbered_lines():
             if self.cut_off:
                 raise DataError(
@@ -94,14 +95,17 @@ class TextTable(TableSource):
                 continue
             lines.append(line)
             self._lines.append(number)
-            if len(lines) == BLOCK_MESSAGES:
-                yield self._numbers(lines, places, time)
-                lines, self._lines = [], []
+            if len(lines) == BLOCK_LINES:
+                rows.append(self._numbers(lines, places, time))
+                lines = []
         if lines:
-            yield self._numbers(lines, places, time)
+            rows.append(self._numbers(lines, places, time))
+        return rows.finish()
 
-    def _windows(self) -> Iterator[FloatArray]:
-        every = range(len(self.columns))
+    @cached_property
+    def windows(self) -> list[FloatArray]:
+        """Consecutive rows of all columns, from all over the table, NaN for texts."""
+        every, found = range(len(self.columns)), []
         with self._open() as stream:
             size = stream.seek(0, io.SEEK_END)
             starts = range(0, max(size - 1, 1), max(size // WINDOWS, _WINDOW_BYTES))
@@ -120,7 +124,8 @@ class TextTable(TableSource):
                     and self._width(line) == len(self.columns)
                 ]
                 if rows:
-                    yield self._numbers(rows, every, is_sample=True)
+                    found.append(self._numbers(rows, every, is_sample=True))
+        return found
 
     def _numbered_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines of rows, counted from 1."""
@@ -168,16 +173,17 @@ class TextTable(TableSource):
         except ValueError:
             pass
         numbers = np.full((len(lines), len(places)), np.nan)
-        for row, line in enumerate(lines):
-            cells = split_line(line, self._layout.delimiter)
+        for row, text in enumerate(lines):
+            cells = split_line(text, self._layout.delimiter)
             for column, place in enumerate(places):
                 try:
                     numbers[row, column] = self._number(cells[place], is_sample or place == time)
                 except ValueError:
                     if not is_sample:
+                        line = self.row_name(row - len(lines))
                         raise DataError(
                             f'{self.path}: {self.columns[place]} is {cells[place]!r:.40} in '
-                            f'{self.row_name(row)}, which is not a number'
+                            f'{line}, which is not a number'
                         ) from None
         return numbers
 

@@ -1,49 +1,49 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Base of every kind of table: names of columns, and numbers in blocks of rows."""
+"""Tables: named columns of numbers, from files of all formats."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_identification.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from robot_identification.recording.table_mapping import TableMapping
 
 # Windows that units are judged from, and their rows; chosen.
 WINDOWS, WINDOW_ROWS = 24, 200
 
 
-class TableSource(ABC):
+class Table(ABC):
     """A table; `places` count its columns from 0, and `time` is the place of a time."""
 
     columns: tuple[str, ...]  # Names of the columns
+    mapping: TableMapping  # What they are, once it is understood
     units: Mapping[str, str] = {}  # Units that a line of units states, by column
     rate: float | None = None  # Rows per second that the file states [Hz]
     joints: tuple[str, ...] = ()  # Joints that it states in the order of numbered columns
-    cut_off = ''  # What is wrong with the end of the table, known when all was read
+    cut_off = ''  # What is wrong with the end of the table, known when it was read
     notes: tuple[str, ...] = ()  # What a reader should know
     # Shapes of arrays of which no columns are made, by name, in words
     left_out: Mapping[str, str] = {}
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._first = 0  # Row that the last block begins with
 
     @abstractmethod
-    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
-        """Yield some of the columns, in blocks of rows."""
+    def read(self, places: Sequence[int], time: int | None = None) -> FloatArray:
+        """Return some of the columns (N, k); that of the time may hold texts."""
 
     @cached_property
-    def windows(self) -> list[FloatArray]:
-        """Return windows of consecutive rows of all columns, from all over the table."""
-        return list(self._windows())
-
     @abstractmethod
-    def _windows(self) -> Iterator[FloatArray]:
-        """Yield such windows, with NaN for cells that hold no number."""
+    def windows(self) -> list[FloatArray]:
+        """Consecutive rows of all columns, from all over the table, NaN for texts."""
 
     def describe_left_out(self) -> str:
         """Return which arrays are not taken and what to do; nothing where all are."""
@@ -56,5 +56,5 @@ class TableSource(ABC):
         return f'{listed:.400}{remedy}'
 
     def row_name(self, row: int) -> str:
-        """Return where a row of the last block stands."""
-        return f'row {self._first + row + 1}'
+        """Return where a row of those that were read stands."""
+        return f'row {row + 1}'
