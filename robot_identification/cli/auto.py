@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification import identify, IdentifyOptions, read_recording, validate
-from robot_identification.cli.doctor import examine, ExamineOptions
+from robot_identification.cli.doctor import examine
+from robot_identification.cli.findings import ExamineOptions
 from robot_identification.cli.identify import conclude
 from robot_identification.cli.options import (
     add_output_option, add_robot_options, options_given, RECORDING, result_folder,
