@@ -73,6 +73,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.commands: dict[str, Parser] = {}  # parsers of its commands
         # -90deg is a value and no option, as -1.57 is.
         self._negative_number_matcher = re.compile(r'-\.?\d.*')
 
@@ -117,6 +118,7 @@ def make_parser(complete: Container[str] = COMMANDS) -> Parser:
         '-V', '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
     )
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    parser.commands = subparsers.choices
     for name, summary in COMMANDS.items():
         command = subparsers.add_parser(
             name, help=summary, description=summary[0].upper() + summary[1:] + '.',

@@ -4,10 +4,9 @@
 """`robot-identification completion`."""
 
 import argparse
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from robot_identification.cli.command import make_parser
+from robot_identification.cli.command import make_parser, Parser
 from robot_identification.cli.options import add_output_option, model_file
 from robot_identification.cli.output import print_json
 from robot_identification.errors import needing
@@ -20,6 +19,20 @@ EXAMPLE = (
 )
 SHELLS = ('bash', 'zsh', 'tcsh')
 _PREFIX = '_robot_identification'
+# By shell: known names first, then YAML files and folders. tcsh has no functions.
+_FUNCTIONS = {
+    'bash': """{name}() {{
+  compgen -W "{words}" -- "$1"
+  compgen -f -X '!*.yaml' -- "$1"
+  compgen -d -- "$1"
+}}
+""",
+    'zsh': """{name}() {{
+  _alternative "words:known name:({words})" 'files:file:_files -g "*.yaml"'
+}}
+""",
+    'tcsh': '',
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
         print(script if args.output is None else f'written to {args.output}')
 
 
-def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
+def completion_script(parser: Parser, shell: str) -> str:
     """
     Return a script that completes the commands, options and arguments of a parser.
 
@@ -53,56 +66,23 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     with needing('shtab', 'completion in the shell'):
         import shtab
     experiments = share_directory() / 'config' / 'experiments'
-    plans = sorted(path.stem for path in experiments.glob('*.yaml'))
+    plans = ' '.join(sorted(path.stem for path in experiments.glob('*.yaml')))
+    robots = ' '.join(robot.name for robot in known_robots())
     # Known names by the destination of options that take them, or a YAML file.
-    known = {
-        'robot': [robot.name for robot in known_robots()], 'experiment': plans, 'plan': plans,
-    }
-    for action in _actions(parser):
+    known = {'robot': robots, 'experiment': plans, 'plan': plans}
+    for action in (one for command in parser.commands.values() for one in command._actions):
         if action.dest == 'friction':
             action.choices = ('auto', 'none', *FRICTION_LAWS)
         elif action.dest in known:
-            _complete(action, {
-                **dict.fromkeys(_FUNCTIONS, _function(action.dest)),
-                'tcsh': f'({" ".join(known[action.dest])})',
-            })
+            # shtab reads it there, and quotes what is named as a file.
+            function = f'{_PREFIX}_file_or_{action.dest}'
+            vars(action)['complete'] = {
+                'bash': function, 'zsh': function, 'tcsh': f'({known[action.dest]})',
+            }
         elif action.type in (Path, model_file):
-            _complete(action, shtab.FILE)
-    # tcsh has no functions.
-    preamble = '' if shell == 'tcsh' else '\n'.join(
-        _FUNCTIONS[shell].format(name=_function(name), words=' '.join(words))
+            vars(action)['complete'] = shtab.FILE
+    preamble = ''.join(
+        _FUNCTIONS[shell].format(name=f'{_PREFIX}_file_or_{name}', words=words)
         for name, words in known.items()
     )
     return str(shtab.complete(parser, shell, root_prefix=_PREFIX, preamble=preamble))
-
-
-def _function(name: str) -> str:
-    """Return the shell's function for an option; shtab quotes what is named as a file."""
-    return f'{_PREFIX}_file_or_{name}'
-
-
-def _complete(action: argparse.Action, how: Mapping[str, object]) -> None:
-    """Report shtab how an action is completed."""
-    vars(action)['complete'] = how
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Yield the options and arguments of a parser and of its commands."""
-    for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from _actions(command)
-
-
-# By shell: known names first, then YAML files and folders.
-_FUNCTIONS = {
-    'bash': """{name}() {{
-  compgen -W "{words}" -- "$1"
-  compgen -f -X '!*.yaml' -- "$1"
-  compgen -d -- "$1"
-}}""",
-    'zsh': """{name}() {{
-  _alternative "words:known name:({words})" 'files:file:_files -g "*.yaml"'
-}}""",
-}

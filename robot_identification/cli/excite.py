@@ -3,54 +3,42 @@
 
 """`robot-identification excite`."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 import re
-from typing import Any, TYPE_CHECKING
 
-import numpy as np
 from robot_identification import design_excitation, load_experiment, load_model
 from robot_identification.cli.excite_text import (
     describe_certificate, describe_evaluation, describe_motion, describe_search,
-    describe_tracking, describe_weakness, evaluation_json, tracking_json, weakness_content,
+    describe_weakness, evaluation_json, weakness_content,
 )
 from robot_identification.cli.options import (
-    add_force_option, add_robot_options, model_file, options_given, robot_from_options,
-    with_gravity_given,
+    add_force_option, add_robot_options, BAG_SUFFIXES, model_file, options_given,
+    refuse_options, robot_from_options, with_gravity_given,
 )
 from robot_identification.cli.output import (
     end_progress_line, print_json, print_results, progress_line, say, warn,
 )
-from robot_identification.errors import (
-    DataError, DescriptionError, IdentificationError, UsageError,
-)
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.excitation import (
-    certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
-    Experiment, FEW_HELD, find_experiment_holding, GENERIC, import_motion, Knowledge,
-    knowledge_of_model, load_trajectory, make_generic_experiment, next_experiment, Trajectory,
-    trajectory_csv, weak_parameters, Weakness,
+    certify, DesignArguments, dump_trajectory, evaluate_motion, Evaluation, Experiment, FEW_HELD,
+    find_experiment_holding, GENERIC, import_motion, Knowledge, knowledge_of_model,
+    load_trajectory, make_generic_experiment, next_experiment, Trajectory, trajectory_csv,
+    weak_parameters,
 )
 from robot_identification.files import check_writable, read_text, write_files
-from robot_identification.model import (
-    describe_placeholders, KinematicFilter, Motion, RobotModel,
-)
+from robot_identification.model import describe_placeholders, RobotModel
 from robot_identification.options import add_arguments
 from robot_identification.parallel import available_processors
-
-if TYPE_CHECKING:
-    from robot_identification.processing import Dataset
 
 EXAMPLE = 'robot-identification excite --urdf arm.urdf --time-limit 60 -o trajectory.yaml'
 # Of the samples in a CSV file of an arm whose YAML states no rate [Hz]; dense for a few hertz.
 DEFAULT_RATE = 125.0
-BAG_SUFFIXES = ('.mcap', '.db3')
 # Samples of a motion, and the message or table of another program.
 MOTION_SUFFIXES = ('.csv', '.json')
 # Options that a recording has beside those of a motion, and those that it does not have.
-OF_BAGS = ('topic', 'joint_names', 'start', 'stop')
+OF_BAGS = ('planned', 'topic', 'joint_names', 'start', 'stop')
 OF_FILES = ('output', 'csv', 'picture', 'report', 'after')
 
 
@@ -123,55 +111,77 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """A motion with its evaluation, and why it is not certified; empty: it is."""
-
-    robot: RobotModel
-    experiment: Experiment
-    trajectory: Trajectory
-    evaluation: Evaluation
-    refused: str = ''
-
-
 def run(args: argparse.Namespace) -> int | None:
     """Design or judge a motion."""
     design = options_given(args, DesignArguments)
-    _check_options(args)
+    is_recording = args.evaluate is not None and _is_recording(args.evaluate)
+    _check_options(args, is_recording)
     robot = robot_from_after(args)
     experiment = _experiment(design.experiment, robot, judged=args.evaluate is not None)
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     experiment, known = knowledge_from_option(args, robot, experiment)
-    masses = describe_placeholders(robot)
-    if masses:
+    if masses := describe_placeholders(robot):
         warn(masses)
+    if is_recording:
+        # Only recordings need what reads and smooths them.
+        from robot_identification.cli.excite_recording import judge_recording
+
+        planned = None if args.planned is None else _read_motion(args.planned, robot)
+        judge_recording(args, robot, experiment, planned)
+        return None
     refused: IdentificationError | None = None
     if args.evaluate is None:
         trajectory = _design(design, robot, experiment, known)
-    elif _is_bag(args.evaluate):
-        planned = None if args.planned is None else _read_motion(args.planned, robot)
-        _judge_recording(args, robot, experiment, planned)
-        return None
     else:
-        found = _read_motion(args.evaluate, robot)
+        trajectory = _read_motion(args.evaluate, robot)
+        search = dict(trajectory.certificate.get('search', {}))
         try:
-            trajectory = certify(
-                robot, experiment, found, dict(found.certificate.get('search', {}))
-            )
+            trajectory = certify(robot, experiment, trajectory, search)
         except IdentificationError as error:
-            trajectory, refused = found, error
-    evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
+            refused = error
     judged = _Judged(
-        robot, experiment, trajectory, evaluation, '' if refused is None else str(refused)
+        robot, experiment, trajectory,
+        evaluate_motion(robot, experiment, trajectory, args.torque_noise),
+        '' if refused is None else str(refused),
     )
     write_files(_contents(args, judged), args.force)
     if refused is not None:
         _show_refused(args, judged)
         return refused.exit_code
-    weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
-    _show_result(args, judged, weakness)
+    _show_result(args, judged, known)
     return None
+
+
+def _is_recording(path: Path) -> bool:
+    from robot_identification.recording import is_table
+
+    # CSV files are samples of a motion here, as `excite --csv` writes them.
+    is_log = is_table(path) and path.suffix.lower() not in MOTION_SUFFIXES
+    return path.is_dir() or path.suffix in BAG_SUFFIXES or is_log
+
+
+def _check_options(args: argparse.Namespace, is_recording: bool) -> None:
+    """Raise UsageError for values out of range, and for what other options make void."""
+    if args.evaluate is None and args.output is None:
+        raise UsageError('name the trajectory file: -o trajectory.yaml')
+    if args.rate is not None and not 0.0 < args.rate <= 100_000.0:
+        raise UsageError(f'--rate is {args.rate:g} Hz, allowed are above 0 to 100000')
+    if args.torque_noise is not None and not 0.0 < args.torque_noise < float('inf'):
+        raise UsageError(f'--torque-noise is {args.torque_noise:g} N m, it must be positive')
+    if args.picture is not None and args.picture.suffix.lower() != '.png':
+        raise UsageError(f'{args.picture} must end in .png')
+    if args.report is not None and args.report.suffix.lower() not in ('.html', '.htm'):
+        raise UsageError(f'{args.report} must end in .html')
+    if is_recording:
+        refuse_options(
+            args, OF_FILES, f'is for motions, and {args.evaluate} is a bag: leave it out'
+        )
+    else:
+        refuse_options(args, OF_BAGS, 'is for bags: name one with --evaluate, or leave it out')
+    for path in (args.output, args.csv, args.picture, args.report):
+        if path is not None:
+            check_writable(path, args.force)
 
 
 def robot_from_after(args: argparse.Namespace) -> RobotModel:
@@ -191,6 +201,18 @@ def robot_from_after(args: argparse.Namespace) -> RobotModel:
     return with_gravity_given(args, robot.with_gravity(robot.mounting_gravity))
 
 
+def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
+    """Return the experiment; a motion that is there is judged by stated limits alone."""
+    if name != GENERIC:
+        return load_experiment(name)
+    made = make_generic_experiment(robot)
+    if judged:
+        return replace(made.experiment, limits={}, window={})
+    for note in made.notes:
+        warn(note)
+    return made.experiment
+
+
 def knowledge_from_option(
     args: argparse.Namespace, robot: RobotModel, experiment: Experiment
 ) -> tuple[Experiment, Knowledge | None]:
@@ -208,52 +230,6 @@ def knowledge_from_option(
     return experiment, replace(known, notes=(*changes, *known.notes))
 
 
-def _experiment(name: str, robot: RobotModel, *, judged: bool) -> Experiment:
-    """Return the experiment; a motion that is there is judged by stated limits alone."""
-    if name != GENERIC:
-        return load_experiment(name)
-    made = make_generic_experiment(robot)
-    if judged:
-        return replace(made.experiment, limits={}, window={})
-    for note in made.notes:
-        warn(note)
-    return made.experiment
-
-
-def _check_options(args: argparse.Namespace) -> None:
-    if args.evaluate is None and args.output is None:
-        raise UsageError('name the trajectory file: -o trajectory.yaml')
-    if args.rate is not None and not 0.0 < args.rate <= 100_000.0:
-        raise UsageError(f'--rate is {args.rate:g} Hz, allowed are above 0 to 100000')
-    if args.torque_noise is not None and not 0.0 < args.torque_noise < float('inf'):
-        raise UsageError(f'--torque-noise is {args.torque_noise:g} N m, it must be positive')
-    if args.picture is not None and args.picture.suffix.lower() != '.png':
-        raise UsageError(f'{args.picture} must end in .png')
-    if args.report is not None and args.report.suffix.lower() not in ('.html', '.htm'):
-        raise UsageError(f'{args.report} must end in .html')
-    _check_combination(args)
-    for path in (args.output, args.csv, args.picture, args.report):
-        if path is not None:
-            check_writable(path, args.force)
-
-
-def _check_combination(args: argparse.Namespace) -> None:
-    """Check that nothing is asked for that the other options make void."""
-    bag = args.evaluate is not None and _is_bag(args.evaluate)
-    for name in OF_FILES if bag else ('planned', *OF_BAGS):
-        if getattr(args, name) is not None:
-            option = '-o' if name == 'output' else f'--{name.replace("_", "-")}'
-            raise UsageError(
-                f'{option} is for motions, and {args.evaluate} is a bag: leave it out' if bag
-                else f'{option} is for bags: name one with --evaluate, or leave it out'
-            )
-    for name, value in (('--start', args.start), ('--stop', args.stop)):
-        if value is not None and not 0.0 <= value < float('inf'):
-            raise UsageError(f'{name} is {value:g} s, allowed are 0 and more')
-    if None not in (args.start, args.stop) and not args.start < args.stop:
-        raise UsageError(f'--start {args.start:g} must be before --stop {args.stop:g}')
-
-
 def _design(
     design: DesignArguments, robot: RobotModel, experiment: Experiment, known: Knowledge | None
 ) -> Trajectory:
@@ -268,14 +244,6 @@ def _design(
         )
     finally:
         end_progress_line()
-
-
-def _is_bag(path: Path) -> bool:
-    from robot_identification.recording import is_table
-
-    # CSV files are samples of a motion here, as `excite --csv` writes them.
-    is_log = is_table(path) and path.suffix.lower() not in MOTION_SUFFIXES
-    return path.is_dir() or path.suffix in BAG_SUFFIXES or is_log
 
 
 def _read_motion(path: Path, robot: RobotModel) -> Trajectory:
@@ -301,10 +269,21 @@ def _is_message(path: Path) -> bool:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A motion with its evaluation, and why it is not certified; empty: it is."""
+
+    robot: RobotModel
+    experiment: Experiment
+    trajectory: Trajectory
+    evaluation: Evaluation
+    refused: str
+
+
 def _contents(args: argparse.Namespace, judged: _Judged) -> dict[Path, str | bytes]:
     """Return the content of every requested file, those of a refused motion without itself."""
     contents: dict[Path, str | bytes] = {}
-    robot, trajectory = judged.robot, judged.trajectory
+    robot, experiment, trajectory = judged.robot, judged.experiment, judged.trajectory
     if args.output is not None and not judged.refused:
         contents[args.output] = dump_trajectory(trajectory)
     if args.csv is not None and not judged.refused:
@@ -313,33 +292,34 @@ def _contents(args: argparse.Namespace, judged: _Judged) -> dict[Path, str | byt
     if args.picture is not None:
         from robot_identification.report import trajectory_png
 
-        contents[args.picture] = trajectory_png(robot, trajectory, judged.experiment)
+        contents[args.picture] = trajectory_png(robot, trajectory, experiment)
     if args.report is not None:
         from robot_identification.report import render_trajectory_report
 
         contents[args.report] = render_trajectory_report(
-            robot, trajectory, judged.experiment, judged.evaluation,
+            robot, trajectory, experiment, judged.evaluation,
             path='' if args.output is None else str(args.output), refused=judged.refused,
             command_line=args.command_line,
         )
     return contents
 
 
-def _show_result(
-    args: argparse.Namespace, judged: _Judged, weakness: Weakness | None
-) -> None:
+def _show_result(args: argparse.Namespace, judged: _Judged, known: Knowledge | None) -> None:
     trajectory, evaluation = judged.trajectory, judged.evaluation
-    before = trajectory.certificate.get('search', {}).get('criteria_before')
-    print_results(args, {
+    content = {
         'sha256': trajectory.sha256, 'certificate': trajectory.certificate,
         'evaluation': evaluation_json(evaluation),
-        **({} if weakness is None else {'after': weakness_content(weakness)}),
-    }, '\n'.join([
+    }
+    before = trajectory.certificate.get('search', {}).get('criteria_before')
+    lines = [
         describe_motion(trajectory, args.output),
         describe_evaluation(evaluation, {'random start': before} if before else None),
-        *([] if weakness is None else [describe_weakness(weakness)]),
-        describe_certificate(trajectory),
-    ]))
+    ]
+    if known is not None:
+        weakness = weak_parameters(judged.robot, judged.experiment, trajectory, known)
+        content['after'] = weakness_content(weakness)
+        lines.append(describe_weakness(weakness))
+    print_results(args, content, '\n'.join([*lines, describe_certificate(trajectory)]))
 
 
 def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
@@ -355,56 +335,3 @@ def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
         say(describe_evaluation(judged.evaluation))
     # Not raised: with --json stdout has its one object already.
     say(f'error: {judged.refused}')
-
-
-def _judge_recording(
-    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, motion: Trajectory | None
-) -> None:
-    """Judge a motion as it was recorded, and how it followed the planned `motion`."""
-    # Only recordings need what reads and smooths them.
-    from robot_identification.processing import track
-
-    dataset, notes = _load(args, robot)
-    rows, made = dataset.fitted, dataset.motion
-    moved = Motion(made.q[rows], made.dq[rows], made.ddq[rows])
-    recorded = evaluate_recording(robot, experiment, moved, dataset.rate, args.torque_noise)
-    planned, tracking = None, None
-    if motion is not None:
-        planned = evaluate_motion(robot, experiment, motion, args.torque_noise)
-        tracking = track(motion, dataset)
-    content: dict[str, Any] = {
-        'bag': args.evaluate, 'samples': len(moved), 'rate': dataset.rate,
-        'evaluation': evaluation_json(recorded),
-    }
-    lines = [
-        f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz',
-        describe_evaluation(recorded, None if planned is None else {'planned': planned.dense}),
-    ]
-    if planned is not None:
-        content |= {
-            'planned': evaluation_json(planned),
-            'tracking': tracking_json(robot.joint_names, tracking),
-        }
-        lines.append(describe_tracking(robot, tracking))
-    print_results(args, content, '\n'.join(lines), notes)
-
-
-def _load(args: argparse.Namespace, robot: RobotModel) -> tuple[Dataset, tuple[str, ...]]:
-    """Return the executed motion of a bag, smoothed as `identify` does by default."""
-    from robot_identification import read_recording
-    from robot_identification.processing import check_robot_name, process
-    from robot_identification.recording import parse_joint_names
-
-    recording = read_recording(
-        args.evaluate, robot.joint_names, topic=args.topic,
-        names=parse_joint_names(args.joint_names), encoders=robot.encoders,
-    )
-    note = check_robot_name(recording, robot.name)
-    # A motion is judged by itself: mock hardware publishes no effort, or zero.
-    dataset = process(
-        recording, KinematicFilter(), 'Nm', start=args.start, stop=args.stop,
-        with_effort=bool(np.any(np.nan_to_num(recording.effort))),
-    )
-    if not dataset.fitted.any():
-        raise DataError(f'{args.evaluate}: no joint moves: record a motion, or widen the window')
-    return dataset, tuple(text for text in (note, *dataset.notes) if text)

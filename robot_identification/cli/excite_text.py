@@ -3,31 +3,24 @@
 
 """Motions as `excite` shows them, as text and as JSON."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import math
 from pathlib import Path
 import textwrap
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from robot_identification.excitation import (
     CRITERIA, criteria_columns, describe_certificate_gaps, describe_waived_collision, Evaluation,
     evaluation_content, Progress, rounded, Trajectory, UNITS_NOTE, WEAK_SHARE, Weakness,
 )
-from robot_identification.model import RobotModel
 from robot_identification.report import text_table
-
-if TYPE_CHECKING:
-    from robot_identification.processing import Tracking
 
 WIDTH = 99  # of the lines [characters]
 # Parameters in the table of weak ones at least, and those that are weak at most.
 SHOWN_PARAMETERS, MOST_PARAMETERS = 5, 20
 # Longer motions are no plan.
 LONGEST_MINUTES = 24.0 * 60.0
-Columns = Mapping[str, Mapping[str, float | None]]
 
 
 def describe_search(progress: Progress) -> str:
@@ -50,24 +43,23 @@ def describe_motion(trajectory: Trajectory, path: Path | None) -> str:
 
 def describe_certificate(trajectory: Trajectory) -> str:
     """Return what was proved about a motion, in words."""
-    lines = []
-    for kind, use in trajectory.certificate['limits'].items():
+    certificate, lines = trajectory.certificate, []
+    for kind, use in certificate['limits'].items():
         when = 'by its bound' if use['time'] is None else f'at {use["time"]:.2f} s'
         lines.append(
             f'  {kind}: at most {use["share"]:.0%} of the margin, {use["joint"]} {when}'
         )
-    for gap in describe_certificate_gaps(trajectory.certificate, trajectory.joint_names):
+    for gap in describe_certificate_gaps(certificate, trajectory.joint_names):
         lines += _wrapped(gap)
-    entry = trajectory.certificate['collision']
+    entry = certificate['collision']
     if isinstance(entry, dict):
-        lines.append(f'  collision: {describe_clearance(entry)}')
-    elif waived := describe_waived_collision(trajectory.certificate):
+        lines.append(f'  collision: {_clearance(entry)}')
+    elif waived := describe_waived_collision(certificate):
         lines.append(f'  {waived}')
-    lines.append(f'  sha256 {trajectory.sha256}')
-    return '\n'.join(lines)
+    return '\n'.join([*lines, f'  sha256 {trajectory.sha256}'])
 
 
-def describe_clearance(entry: Mapping[str, Any]) -> str:
+def _clearance(entry: Mapping[str, Any]) -> str:
     """Return what was proved of collisions, in words."""
     if entry['nearest'] is None:
         return 'nothing to touch'
@@ -78,37 +70,49 @@ def describe_clearance(entry: Mapping[str, Any]) -> str:
     )
 
 
-def describe_evaluation(evaluation: Evaluation, more: Columns | None = None) -> str:
+def describe_evaluation(
+    evaluation: Evaluation, more: Mapping[str, Mapping[str, float | None]] | None = None
+) -> str:
     """
     Return every criterion with its meaning, the base set and what stays weak.
 
     `more` are criteria of other motions by their titles, in columns of their own.
     """
-    reduction = evaluation.reduction
-    lines = [
+    reduction, columns = evaluation.reduction, criteria_columns(evaluation, more)
+    noise = [f'{value:g}' for value in evaluation.noise]
+    return '\n'.join([
         f'  base set: {reduction.rank} base parameters in {reduction.frames} frames, '
         f'{reduction.preference} order, friction {evaluation.friction}, '
         f'{"with" if reduction.parameters.reflected_inertia else "without"} rotor inertia',
-        *_table(criteria_columns(evaluation, more)),
+        *_table(('', *columns), [
+            (name, *(_criterion(values.get(name)) for values in columns.values()))
+            for name in CRITERIA
+        ]),
         *(
             line for name, criterion in CRITERIA.items()
             for line in _wrapped(f'{name}: {criterion.meaning}')
         ),
         *_wrapped(UNITS_NOTE),
-        *_weakest(evaluation),
-    ]
-    return '\n'.join(lines)
+        *_wrapped(
+            f'weakest of the {sum(not np.isnan(one.share) for one in evaluation.weak)} with a '
+            f'value in the description, by their standard errors in {evaluation.samples} samples '
+            f'with white noise of {", ".join(noise if len(set(noise)) > 1 else noise[:1])} N m:'
+        ),
+        *(
+            f'    {one.name}: ' + (
+                f'{one.standard_error:.3g} {one.unit}, {one.share:.3g} times its value'
+                if np.isfinite(one.share) else 'the motion does not show it'
+            ) for one in evaluation.weakest
+        ),
+    ])
 
 
-def _table(columns: Columns) -> list[str]:
-    rows = [
-        (name, *(_cell(values.get(name)) for values in columns.values())) for name in CRITERIA
-    ]
-    return [f'  {line}' for line in text_table(('', *columns), rows)]
-
-
-def _cell(value: float | None) -> str:
+def _criterion(value: float | None) -> str:
     return f'{value:.4g}' if value is not None and np.isfinite(value) else 'infinite'
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f'  {line}' for line in text_table(header, rows)]
 
 
 def _wrapped(text: str) -> list[str]:
@@ -116,28 +120,6 @@ def _wrapped(text: str) -> list[str]:
         text, WIDTH, initial_indent='  ', subsequent_indent='    ', break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _weakest(evaluation: Evaluation) -> list[str]:
-    lines = _wrapped(
-        f'weakest of the {sum(not np.isnan(one.share) for one in evaluation.weak)} with a value '
-        f'in the description, by their standard errors in {evaluation.samples} samples with '
-        f'white noise of {_noise(evaluation.noise)} N m:'
-    )
-    return lines + [
-        f'    {one.name}: {_error(one.standard_error, one.unit)}'
-        + (f', {one.share:.3g} times its value' if np.isfinite(one.share) else '')
-        for one in evaluation.weakest
-    ]
-
-
-def _error(value: float, unit: str) -> str:
-    return f'{value:.3g} {unit}' if np.isfinite(value) else 'the motion does not show it'
-
-
-def _noise(noise: Sequence[float] | np.ndarray) -> str:
-    values = [f'{value:g}' for value in noise]
-    return values[0] if len(set(values)) == 1 else ', '.join(values)
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -163,32 +145,59 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
 
 def describe_weakness(weakness: Weakness) -> str:
     """Return what is weak after a motion, and the recording time required, in words."""
-    order, weak = weakness.order, int(weakness.weak.sum())
-    shown = order[: min(max(weak, SHOWN_PARAMETERS), MOST_PARAMETERS)]
-    rows = []
-    for i in shown:
-        # A value that nothing is known about is not the zero that stands for it.
-        value = weakness.theta[i] if math.isfinite(weakness.before[i]) else math.nan
-        numbers = (value, weakness.before[i], weakness.after[i], weakness.allowed[i])
-        rows.append((
-            weakness.names[i], weakness.units[i], *map(_number, numbers),
-            _minutes(weakness.minutes[i]),
-        ))
-    header = ('parameter', 'unit', 'value', 'before', 'after', 'allowed', 'in all')
+    weak = int(weakness.weak.sum())
+    shown = weakness.order[: min(max(weak, SHOWN_PARAMETERS), MOST_PARAMETERS)]
     lines = [
         f'standard errors before this motion and after its {weakness.duration:g} s',
-        *(f'  {line}' for line in text_table(header, rows)),
+        *_table(
+            ('parameter', 'unit', 'value', 'before', 'after', 'allowed', 'in all'),
+            [tuple(_weakness_row(weakness, i)) for i in shown],
+        ),
     ]
     if weak > len(shown):
         lines.append(f'  and {weak - len(shown)} more that are weak')
-    remarks = [
-        _verdict(weakness),
+    for remark in (
+        _time_needed(weakness),
         *(f'note: {note}' for note in weakness.notes),
         f'allowed are {WEAK_SHARE:.0%} of the value, or of the value whose torque is as large as '
         'the noise; errors assume white noise, but measured noise is correlated in time: they are '
         'too small, all by about the same factor, and times by its square',
-    ]
-    return '\n'.join([*lines, *(line for remark in remarks for line in _wrapped(remark))])
+    ):
+        lines += _wrapped(remark)
+    return '\n'.join(lines)
+
+
+def _weakness_row(weakness: Weakness, i: int) -> Iterator[str]:
+    """Yield the cells of a parameter: errors, and how long to record in all."""
+    yield from (weakness.names[i], weakness.units[i])
+    # A value that nothing is known about is not the zero that stands for it.
+    value = weakness.theta[i] if math.isfinite(weakness.before[i]) else math.nan
+    for number in (value, weakness.before[i], weakness.after[i], weakness.allowed[i]):
+        yield f'{number:.3g}' if math.isfinite(number) else 'unknown'
+    minutes = weakness.minutes[i]
+    if minutes <= 0.0:
+        yield '-'
+    elif minutes <= LONGEST_MINUTES:
+        yield f'{minutes:.1f} min' if minutes >= 1.0 else f'{60.0 * minutes:.0f} s'
+    else:
+        yield 'over a day' if math.isfinite(minutes) else 'never'
+
+
+def _time_needed(weakness: Weakness) -> str:
+    """Return how many parameters are weak, and how long the motion takes to determine them."""
+    weak = [i for i in weakness.order if weakness.weak[i]]
+    if not weak:
+        return f'none of {len(weakness.names)} parameters is weak after it'
+    never = [i for i in weak if not weakness.minutes[i] <= LONGEST_MINUTES]
+    text = f'{len(weak)} of {len(weakness.names)} parameters are weak after it: '
+    text += ', '.join(weakness.names[i] for i in weak)
+    minutes = [weakness.minutes[i] for i in weak if i not in never]
+    if minutes:
+        kept = 'all' if not never else 'the others'
+        text += f'; {max(minutes):.1f} minutes of it suffice for {kept}'
+    if never:
+        text += f'; no time of it suffices for {", ".join(weakness.names[i] for i in never)}'
+    return text
 
 
 def weakness_content(weakness: Weakness) -> dict[str, Any]:
@@ -208,60 +217,4 @@ def weakness_content(weakness: Weakness) -> dict[str, Any]:
             for i in weakness.order
         ],
         'notes': list(weakness.notes),
-    }
-
-
-def _verdict(weakness: Weakness) -> str:
-    weak = [i for i in weakness.order if weakness.weak[i]]
-    if not weak:
-        return f'none of {len(weakness.names)} parameters is weak after it'
-    never = [i for i in weak if not weakness.minutes[i] <= LONGEST_MINUTES]
-    text = f'{len(weak)} of {len(weakness.names)} parameters are weak after it: '
-    text += ', '.join(weakness.names[i] for i in weak)
-    minutes = [weakness.minutes[i] for i in weak if i not in never]
-    if minutes:
-        kept = 'all' if not never else 'the others'
-        text += f'; {max(minutes):.1f} minutes of it suffice for {kept}'
-    if never:
-        text += f'; no time of it suffices for {", ".join(weakness.names[i] for i in never)}'
-    return text
-
-
-def _number(value: float) -> str:
-    return f'{value:.3g}' if math.isfinite(value) else 'unknown'
-
-
-def _minutes(value: float) -> str:
-    if value <= 0.0:
-        return '-'
-    if not math.isfinite(value):
-        return 'never'
-    if value > LONGEST_MINUTES:
-        return 'over a day'
-    return f'{value:.1f} min' if value >= 1.0 else f'{60.0 * value:.0f} s'
-
-
-def describe_tracking(robot: RobotModel, tracking: Tracking | None) -> str:
-    """Return how a recording followed what was planned, in words."""
-    if tracking is None:
-        return '  tracking error: not known, the recording does not hold the planned motion'
-    lines = [f'  tracking error, the motion began {tracking.start:.3f} s after the first sample:']
-    lines += [
-        f'    {joint}: rms {rms:.3g} {unit}, at most {worst:.3g} {unit}'
-        for joint, unit, rms, worst in zip(
-            robot.joint_names, robot.position_units, tracking.rms, tracking.worst, strict=True
-        )
-    ]
-    return '\n'.join(lines)
-
-
-def tracking_json(
-    joint_names: Sequence[str], tracking: Tracking | None
-) -> dict[str, Any] | None:
-    """Return a tracking error as JSON has it."""
-    if tracking is None:
-        return None
-    return {
-        'start': tracking.start, 'joints': list(joint_names), 'rms': tracking.rms,
-        'worst': tracking.worst,
     }

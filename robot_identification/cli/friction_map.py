@@ -9,7 +9,8 @@ from pathlib import Path
 
 from robot_identification import load_experiment
 from robot_identification.cli.options import (
-    add_output_option, add_robot_options, options_given, result_folder, robot_from_options,
+    add_output_option, add_robot_options, options_given, refuse_options, result_folder,
+    robot_from_options,
 )
 from robot_identification.cli.output import print_results, say, with_report
 from robot_identification.errors import UsageError
@@ -49,15 +50,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Make the map, or the motion for it."""
     if (args.plan is None) == (not args.bags):
-        raise UsageError(
-            'name either bags to map, or an experiment file with --plan'
-        )
+        raise UsageError('name either bags to map, or an experiment file with --plan')
     if args.plan is not None:
         _plan(args)
         return
-    for name in (*(one.name for one in options_of(SegmentPlan)), 'of'):
-        if getattr(args, name) is not None:
-            raise UsageError(f'--{name} is for designing a motion: add --plan, or leave it out')
+    refuse_options(
+        args, [*(one.name for one in options_of(SegmentPlan)), 'of'],
+        'is for designing a motion: add --plan, or leave it out',
+    )
     options = options_given(args, FrictionMapOptions)
     found = run_friction_map(
         robot_from_options(args), args.bags,

@@ -56,10 +56,7 @@ def parse_arguments(given: Sequence[str]) -> argparse.Namespace:
     elif hasattr(args, 'bags'):
         args.bags = [Path(word) for word in take_arm(args, [str(path) for path in args.bags])]
     if rest:
-        command = next(
-            action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
-        ).choices[args.command]
-        command.refuse_unknown(rest)
+        parser.commands[args.command].refuse_unknown(rest)
     args.command_line = shlex.join(['robot-identification', *given])
     return args
 

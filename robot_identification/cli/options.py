@@ -4,6 +4,7 @@
 """Options that several commands share."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 import shlex
 from typing import TypeVar
@@ -11,7 +12,7 @@ from typing import TypeVar
 from robot_identification import load_robot
 from robot_identification.cli.output import say
 from robot_identification.errors import UsageError
-from robot_identification.files import BY_COMMAND, LARGEST_INTEGER, ResultFolder
+from robot_identification.files import BY_COMMAND, ResultFolder
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, gravity_of_mounting, read_urdf, RobotModel,
 )
@@ -20,12 +21,22 @@ from robot_identification.options import angle, from_values
 # Help of a command's recordings.
 RECORDING = 'rosbag2 folder or file, or a table: CSV, TSV, TXT, Parquet, LeRobot, MAT, NPZ'
 MODEL_FILE = 'identified_model.yaml'  # in a result folder
+BAG_SUFFIXES = ('.mcap', '.db3')
 Given = TypeVar('Given')
 
 
 def options_given(args: argparse.Namespace, kind: type[Given]) -> Given:
     """Return the options of a dataclass that `add_arguments` added to a command."""
     return from_values(kind, lambda key: getattr(args, key))
+
+
+def refuse_options(args: argparse.Namespace, names: Sequence[str], remark: str) -> None:
+    """Raise UsageError with a remark if one of some options is given, which others make void."""
+    for name in names:
+        value = getattr(args, name)  # None, or of a switch false, if it is not given
+        if value is not None and value is not False:
+            option = '-o' if name == 'output' else f'--{name.replace("_", "-")}'
+            raise UsageError(f'{option} {remark}')
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
@@ -100,26 +111,14 @@ def add_model_argument(
 def model_file(text: str) -> Path:
     """Return the model file that a path names: a result folder stands for the model in it."""
     path = Path(text)
-    inside = path / MODEL_FILE
-    if inside.is_file():
-        return inside
-    if _is_bag(path):
+    if (path / MODEL_FILE).is_file():
+        return path / MODEL_FILE
+    if any(file.suffix in BAG_SUFFIXES for file in (path, *path.glob('*')) if file.is_file()):
         raise argparse.ArgumentTypeError(
             f'{path} is a bag: a model stands here ({MODEL_FILE}, or the result folder of '
             'identify), bags follow it'
         )
     return path
-
-
-def _is_bag(path: Path) -> bool:
-    """Return whether a file or folder is a bag by its name, or by those of what is in it."""
-    try:
-        names = [file.name for file in path.iterdir()] if path.is_dir() else (
-            [path.name] if path.is_file() else []
-        )
-    except OSError:
-        return False
-    return any(name.endswith(('.mcap', '.db3')) for name in names)
 
 
 def robot_from_options(args: argparse.Namespace) -> RobotModel:
@@ -190,13 +189,3 @@ def add_save_mapping_option(parser: argparse.ArgumentParser) -> None:
 def result_folder(args: argparse.Namespace) -> ResultFolder:
     """Return the folder of --output, with --force and what was typed."""
     return ResultFolder(args.output, args.force, args.command_line, BY_COMMAND)
-
-
-def seed(text: str) -> int:
-    """Return a seed from the command line: a whole number, not negative."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f'a seed is a whole number from 0, not {text!r}')
-    # Digits are counted first: Python does not read thousands of them.
-    if len(text) > 19 or int(text) > LARGEST_INTEGER:
-        raise argparse.ArgumentTypeError(f'a seed is at most {LARGEST_INTEGER}, not {text!r:.40}')
-    return int(text)

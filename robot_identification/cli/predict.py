@@ -13,6 +13,7 @@ from robot_identification import load_model, predict
 from robot_identification.arrays import FloatArray
 from robot_identification.cli.options import (
     add_mapping_option, add_model_argument, add_output_option, options_given, RECORDING,
+    refuse_options,
 )
 from robot_identification.cli.output import print_results
 from robot_identification.errors import DataError, UsageError
@@ -95,9 +96,9 @@ def _check_arguments(args: argparse.Namespace) -> None:
     if args.output.suffix not in ('.mcap', '.csv'):
         raise UsageError(f'{args.output} must end in .mcap or .csv')
     if not args.energy:
-        for option in ('threshold', 'trajectory'):
-            if getattr(args, option) is not None:
-                raise UsageError(f'--{option} is for --energy: add it, or leave --{option} out')
+        refuse_options(
+            args, ('threshold', 'trajectory'), 'is for --energy: add that, or leave it out'
+        )
     if (args.bag is None) == (args.trajectory is None):
         raise UsageError('name a BAG, or with --energy a --trajectory: one of the two')
     if args.energy and args.causal:

@@ -4,22 +4,46 @@
 """`robot-identification simulate`."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from robot_identification.cli.options import (
-    add_robot_options, options_given, robot_from_options, seed,
-)
+from robot_identification.cli.options import add_robot_options, options_given, robot_from_options
 from robot_identification.cli.output import print_results
 from robot_identification.errors import UsageError
 from robot_identification.excitation import load_trajectory
+from robot_identification.files import LARGEST_INTEGER
 from robot_identification.model import EFFORT_UNITS, RobotModel, STATED_UNITS
-from robot_identification.options import add_arguments
+from robot_identification.options import add_arguments, check_options, option
 from robot_identification.recording import simulate_repeats, write_simulated_bag
 from robot_identification.simulation import NOISE_FREE, Sensors, SimulatedArmOptions
 
 EXAMPLE = 'robot-identification simulate --robot ur5 --trajectory trajectory.yaml -o bag'
+
+
+@dataclass(frozen=True)
+class RecordingOptions:
+    """Options of what is recorded of a simulated arm."""
+
+    truth_seed: int = option(
+        int, 'seed of the hidden masses, friction and gains', default=0, minimum=0,
+        maximum=LARGEST_INTEGER, metavar='S',
+    )
+    seed: int = option(
+        int, 'seed of the sensor noise', default=0, minimum=0, maximum=LARGEST_INTEGER,
+        metavar='S',
+    )
+    noise_free: bool | None = option(bool, 'perfect sensors')
+    repeat: int = option(
+        int, 'execute the trajectory N times, with continuing temperatures', default=1,
+        minimum=1, metavar='N',
+    )
+    separate_bags: bool | None = option(
+        bool, 'write each repetition to a bag of its own: BAG_1, BAG_2, ..'
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,23 +58,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='unit of the recorded effort (default: that of the robot YAML, and Nm where drive '
         'gains are unknown)',
     )
-    parser.add_argument(
-        '--truth-seed', type=seed, default=0, metavar='S',
-        help='seed of the hidden masses, friction and gains (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--seed', type=seed, default=0, metavar='S', help='seed of the sensor noise (default: 0)'
-    )
-    parser.add_argument('--noise-free', action='store_true', help='perfect sensors')
+    add_arguments(parser, RecordingOptions)
     add_arguments(parser, SimulatedArmOptions)
-    parser.add_argument(
-        '--repeat', type=int, default=1, metavar='N',
-        help='execute the trajectory N times, with continuing temperatures (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--separate-bags', action='store_true',
-        help='write each repetition to a bag of its own: BAG_1, BAG_2, ..',
-    )
     parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='BAG', help='rosbag2 folder (MCAP)'
     )
@@ -58,7 +67,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Simulate and write the bag."""
-    bags = _bags(args)
+    recorded = options_given(args, RecordingOptions)
+    bags = [args.output]
+    if recorded.separate_bags:
+        bags = [
+            args.output.with_name(f'{args.output.name}_{number + 1}')
+            for number in range(recorded.repeat)
+        ]
+    for bag in bags:
+        if bag.exists():
+            raise UsageError(f'{bag} exists already: name another bag')
     robot = _with_effort_unit(robot_from_options(args), args.effort_unit)
     trajectory = load_trajectory(args.trajectory)
     if (trajectory.robot, trajectory.joint_names) != (robot.name, robot.joint_names):
@@ -69,21 +87,22 @@ def run(args: argparse.Namespace) -> None:
         )
     if args.gravity is None and args.mounting is None and 'gravity' in trajectory.certificate:
         robot = robot.with_gravity(trajectory.certificate['gravity'])
-    options = options_given(args, SimulatedArmOptions)
     whole, runs = simulate_repeats(
-        robot, trajectory, options.truth(robot, args.truth_seed),
-        NOISE_FREE if args.noise_free else Sensors(), args.repeat, seed=args.seed,
+        robot, trajectory, options_given(args, SimulatedArmOptions).truth(
+            robot, recorded.truth_seed
+        ),
+        NOISE_FREE if recorded.noise_free else Sensors(), recorded.repeat, seed=recorded.seed,
     )
-    written = runs if args.separate_bags else [whole]
+    written = runs if recorded.separate_bags else [whole]
     for bag, result in zip(bags, written, strict=True):
         write_simulated_bag(bag, robot, result, trajectory)
     samples = sum(len(result.stamps) for result in written)
-    times = '' if args.repeat == 1 else f'{args.repeat} times '
+    times = '' if recorded.repeat == 1 else f'{recorded.repeat} times '
     text = (
         f'{", ".join(map(str, bags))}: {samples} joint states, {times}{trajectory.duration:g} s'
     )
     content = {'bag': bags[0], 'bags': bags, 'samples': samples,
-               'duration': trajectory.duration, 'repeats': args.repeat}
+               'duration': trajectory.duration, 'repeats': recorded.repeat}
     if whole.temperature is not None:
         content['temperatures'] = whole.temperature[-1]
         text += f'\njoints end at {np.array2string(whole.temperature[-1], precision=1)} deg C'
@@ -98,19 +117,3 @@ def _with_effort_unit(robot: RobotModel, unit: str | None) -> RobotModel:
     # An arm that measures torque has gains, too; which its driver does not show.
     needs_none = known or EFFORT_UNITS[unit].is_current
     return robot if needs_none else robot.with_drive_gains(np.ones(robot.n))
-
-
-def _bags(args: argparse.Namespace) -> list[Path]:
-    """Return the bags to write, none of which exists."""
-    if args.repeat < 1:
-        raise UsageError(f'--repeat is {args.repeat}, it must be at least 1')
-    bags = [args.output]
-    if args.separate_bags:
-        bags = [
-            args.output.with_name(f'{args.output.name}_{number}')
-            for number in range(1, args.repeat + 1)
-        ]
-    for bag in bags:
-        if bag.exists():
-            raise UsageError(f'{bag} exists already: name another bag')
-    return bags

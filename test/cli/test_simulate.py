@@ -105,7 +105,7 @@ def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
 
 
 @pytest.mark.parametrize(('options', 'message'), [
-    (('--repeat', '0'), '--repeat is 0, it must be at least 1'),
+    (('--repeat', '0'), '--repeat: 0, allowed are 1 to inf'),
     (('--stiffness', '0'), 'elastic joints have stiffness 0'),
     (('--warm-up', '0'), 'acceleration is 0, it must be > 0'),
     (('--velocity-loop', '0'), 'velocity loop: noise is 0, it must be > 0'),
