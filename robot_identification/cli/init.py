@@ -4,6 +4,7 @@
 """`robot-identification init`."""
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 import sys
@@ -13,8 +14,8 @@ from robot_identification import load_robot
 from robot_identification.cli.init_guide import GUIDE, guide_text, Study, study_content
 from robot_identification.cli.init_questions import CELL, DESCRIBED, Question, QUESTIONS
 from robot_identification.cli.options import (
-    add_description_options, add_force_option, described_robot,
-    description_words, parse_xacro_arguments,
+    add_description_options, add_force_option, described_robot, description_words,
+    parse_xacro_arguments,
 )
 from robot_identification.cli.output import print_results, say, warn
 from robot_identification.errors import IdentificationError, UsageError
@@ -26,7 +27,7 @@ from robot_identification.files import (
 )
 from robot_identification.model import (
     find_urdf, find_xacro_arguments, known_robots, mount_tool, parse_urdf, read_description,
-    RobotModel, Tool, tool_frame,
+    RobotModel, tool_frame,
 )
 
 EXAMPLE = 'robot-identification init --urdf arm.urdf --wall back:0.6 --defaults -o study'
@@ -60,14 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Ask, plan and write."""
     check_writable(args.output / GUIDE, args.force)
-    texts = {
-        question.name: given if isinstance(given, str) else ' '.join(given)
-        for question in QUESTIONS
-        if (given := getattr(args, question.name.replace('-', '_'))) is not None
-    }
-    if args.urdf is not None:
-        texts['robot'] = str(args.urdf)
-    study, files = _Interview(args, texts).finish()
+    study, files = _Interview(args).finish()
     files[GUIDE] = guide_text(study)
     write_results(args.output, files, args.force)
     content = study_content(study)
@@ -81,21 +75,27 @@ def run(args: argparse.Namespace) -> None:
 class _Interview:
     """The answers, from options, from a person, or the defaults."""
 
-    def __init__(self, args: argparse.Namespace, texts: dict[str, str]) -> None:
-        self._args, self._given = args, dict(texts)
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._args = args
+        self._given = {
+            question.name: given if isinstance(given, str) else ' '.join(given)
+            for question in QUESTIONS
+            if (given := getattr(args, question.name.replace('-', '_'))) is not None
+        }
+        if args.urdf is not None:
+            self._given['robot'] = str(args.urdf)
         self._texts: dict[str, str] = {}
         self._asks = sys.stdin.isatty() and not args.defaults
-        if not self._asks and not args.defaults:
-            missing = [
-                f'--{question.name}' for question in QUESTIONS
-                if question.name not in texts
-                and (question.name != 'tool-size' or texts.get('tool', 'none') != 'none')
-            ]
-            if missing:
-                raise UsageError(
-                    f'no terminal to ask at: give {", ".join(missing)}, or take the defaults with '
-                    '--defaults'
-                )
+        missing = [
+            f'--{question.name}' for question in QUESTIONS
+            if question.name not in self._given
+            and (question.name != 'tool-size' or self._given.get('tool', 'none') != 'none')
+        ]
+        if missing and not self._asks and not args.defaults:
+            raise UsageError(
+                f'no terminal to ask at: give {", ".join(missing)}, or take the defaults with '
+                '--defaults'
+            )
 
     def finish(self) -> tuple[Study, dict[str, str]]:
         """Return the study and its files but the guide."""
@@ -104,14 +104,14 @@ class _Interview:
             answers[DESCRIBED] = described_robot(self._args)
         for question in QUESTIONS:
             self._answer(question, answers)
+        open_questions = [
+            question for question in QUESTIONS
+            if question.name in CELL and question.name not in self._given
+        ]
         while True:
             try:
-                return self._plan(answers)
+                return self._plan(answers['robot'], self._laboratory(answers), answers)
             except IdentificationError as error:
-                open_questions = [
-                    question for question in QUESTIONS
-                    if question.name in CELL and question.name not in self._given
-                ]
                 if not self._asks or not open_questions:
                     raise
                 say(f'  {error}')
@@ -121,31 +121,30 @@ class _Interview:
 
     def _answer(self, question: Question, answers: dict[str, Any]) -> None:
         """Put an answer that can be used among the others."""
-        if not question.applies(answers):
-            answers[question.name] = None
+        name, default = question.name, question.default
+        if name == 'tool-size' and answers['tool'] is None:
+            answers[name] = None
             return
-        default = question.default
         if not isinstance(default, str):
             default = default(answers)
-        asks = self._asks and question.name not in self._given
+        asks = self._asks and name not in self._given
         while True:
             text = (
-                _ask(question.words, self._texts.get(question.name, default)) if asks
-                else self._given.get(question.name, default)
+                _ask(question, self._texts.get(name, default)) if asks
+                else self._given.get(name, default)
             )
             try:
-                answers[question.name] = question.parse(text, answers)
+                answers[name] = question.parse(text, answers)
             except IdentificationError as error:
                 if not asks:
-                    raise type(error)(f'--{question.name}: {error}') from error
+                    raise type(error)(f'--{name}: {error}') from error
                 say(f'  {error}')
             else:
-                self._texts[question.name] = text
+                self._texts[name] = text
                 return
 
-    def _plan(self, answers: dict[str, Any]) -> tuple[Study, dict[str, str]]:
-        robot: RobotModel = answers['robot']
-        open_ = find_open_choices(robot)
+    def _laboratory(self, answers: dict[str, Any]) -> Laboratory:
+        open_ = find_open_choices(answers['robot'])
         bare = open_.bare_links
         check = not (self._args.no_collision_check or bare)
         laboratory = Laboratory(
@@ -163,17 +162,16 @@ class _Interview:
             generic=bool(open_.limits) or bool(bare and not self._args.no_collision_check),
         )
         if laboratory.generic:
-            for note in open_.notes:
-                warn(f'{note}; the runner of a real arm refuses such a motion')
-        return self._study(robot, laboratory, answers['tool-size'])
+            _warn_of_generic(open_.notes)
+        return laboratory
 
-    def _study(
-        self, robot: RobotModel, laboratory: Laboratory, tool: Tool | None
+    def _plan(
+        self, robot: RobotModel, laboratory: Laboratory, answers: dict[str, Any]
     ) -> tuple[Study, dict[str, str]]:
         """Return a study, and its files: the arm's own where it is not known by its name."""
         files: dict[str, str] = {}
-        name = self._texts['robot']
-        described = self._args.urdf is not None
+        described, texts = self._args.urdf is not None, dict(self._texts)
+        name, tool = texts['robot'], answers['tool-size']
         if described or tool is not None:
             content, text, folder = (
                 _description_of_urdf(self._args, robot, laboratory.effort_unit) if described
@@ -181,37 +179,38 @@ class _Interview:
             )
             if tool is not None:
                 text = mount_tool(text, name, tool_frame(robot), tool)
+                robot = replace(load_robot(
+                    None if described else name, urdf=parse_urdf(text, ARM_URDF, folder),
+                    joints=robot.joint_names,
+                ), name=robot.name)
                 content['description'] = f'{robot.name} with a tool of {tool.mass:g} kg'
-            content['urdf'] = ARM_URDF
-            files = {ARM_YAML: dump_yaml(content), ARM_URDF: text}
-            robot = replace(
-                robot if tool is None
-                else load_robot(None if described else name, urdf=parse_urdf(
-                    text, ARM_URDF, folder
-                ), joints=robot.joint_names), name=robot.name,
-            )
+            files = {ARM_YAML: dump_yaml({**content, 'urdf': ARM_URDF}), ARM_URDF: text}
             name = str(self._args.output / ARM_YAML)
         laboratory, remarks = adapt_laboratory(robot, laboratory)
-        for remark in remarks:
-            warn(f'{remark}; the runner of a real arm refuses such a motion')
+        _warn_of_generic(remarks)
         motions = plan_study(robot, laboratory)
-        for motion in motions:
-            files[f'{motion.name}.yaml'] = dump_yaml(motion.content)
-        texts = {
-            key: text for key, text in self._texts.items() if not (described and key == 'robot')
-        }
-        options = ' '.join(f'--{key} {text}' for key, text in texts.items())
+        files |= {f'{motion.name}.yaml': dump_yaml(motion.content) for motion in motions}
         if described:
-            options = f'{description_words(self._args)} {options}'
+            del texts['robot']
+        options = ' '.join(f'--{key} {text}' for key, text in texts.items())
         return Study(
-            self._args.output, name, robot, tool, laboratory, motions, options,
+            self._args.output, name, robot, tool, laboratory, motions,
+            f'{description_words(self._args)} {options}' if described else options,
             has_ur_driver=not described and robot.name.startswith('ur'),
         ), files
 
 
-def _ask(words: str, default: str) -> str:
+def _warn_of_generic(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        warn(f'{remark}; the runner of a real arm refuses such a motion')
+
+
+def _ask(question: Question, default: str) -> str:
     """Return the answer that a person types, the default for an empty line."""
-    print(f'{words}\n  [{default}] ', end='', file=sys.stderr, flush=True)
+    print(
+        f'{question.name}: {question.about}{question.picture}\n  [{default}] ', end='',
+        file=sys.stderr, flush=True,
+    )
     line = sys.stdin.readline()
     if not line:
         say('')

@@ -76,14 +76,6 @@ class Study:
             return f'{sign}{"xyz"[axis]} of the base points to the floor'
         return f'the floor is towards {", ".join(f"{part:.3f}" for part in down)} of the base'
 
-    def commands(self, step: str) -> list[str]:
-        """Return what executes and records the motions of a step."""
-        return [self.run_command(motion) for motion in self.of_step(step)]
-
-    def design_commands(self) -> list[str]:
-        """Return what designs all motions."""
-        return [self.design_command(motion) for motion in self.motions]
-
     def design_command(self, motion: PlannedMotion) -> str:
         """Return the command that designs a motion."""
         samples = (

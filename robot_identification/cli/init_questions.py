@@ -4,7 +4,7 @@
 """Questions of `init`: each with its default, its option, and the accepted answers."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,22 +42,18 @@ Answers = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """One question."""
+    """One question, and the option that answers it."""
 
     name: str  # of the option, without dashes in front
-    words: str  # what is asked
+    about: str  # what is asked, and what the option is
     # Text of the default, or what returns it from the answers so far.
     default: str | Callable[[Answers], str]
     # Takes a text and the answers so far and returns the answer; raises an `IdentificationError`
     # with the reason.
     parse: Callable[[str, Answers], Any]
     metavar: str  # how the option shows its value
-    about: str  # what the option is
     several: bool = False  # whether the option takes several words
-
-    def applies(self, answers: Answers) -> bool:
-        """Return whether it is to be asked after these answers."""
-        return self.name != 'tool-size' or answers['tool'] is not None
+    picture: str = ''  # below the question
 
 
 def parse_robot(text: str, answers: Answers) -> RobotModel:
@@ -114,31 +110,18 @@ def _parse_height(name: str, side: str, sign: float, text: str) -> tuple[Obstacl
 
 def parse_walls(text: str, answers: Answers) -> tuple[Obstacle, ...]:
     """Return walls from SIDE:DISTANCE ..."""
-    walls = []
-    for word in [] if text == NONE else text.split():
-        side, colon, distance = word.partition(':')
-        if not colon or side not in WALL_SIDES:
-            raise UsageError(
-                f'{word!r} is no wall: SIDE:DISTANCE is needed, with {", ".join(WALL_SIDES)}, and '
-                'a distance in m'
-            )
-        (metres,) = _numbers(distance, 1, 'a distance in m')
-        walls.append(slab(f'wall_{side}', side, metres))
-    return _unique(walls)
+    needed = f'SIDE:DISTANCE is needed, with {", ".join(WALL_SIDES)}, and a distance in m'
+    return _unique([
+        slab(f'wall_{side}', side, metres)
+        for side, (metres,) in _entries(text, 'wall', needed, 1, WALL_SIDES.__contains__)
+    ])
 
 
 def parse_boxes(text: str, answers: Answers) -> tuple[Obstacle, ...]:
     """Return boxes from NAME:SX,SY,SZ,X,Y,Z ..."""
     boxes = []
-    for word in [] if text == NONE else text.split():
-        name, colon, values = word.partition(':')
-        if not colon or not name.isidentifier():
-            raise UsageError(
-                f'{word!r} is no box: NAME:SX,SY,SZ,X,Y,Z is needed, with edges and centre in m'
-            )
-        sx, sy, sz, x, y, z = _numbers(
-            values.replace(',', ' '), 6, 'three edges and a centre in m'
-        )
+    needed = 'NAME:SX,SY,SZ,X,Y,Z is needed, with three edges and a centre in m'
+    for name, (sx, sy, sz, x, y, z) in _entries(text, 'box', needed, 6, str.isidentifier):
         if min(sx, sy, sz) <= 0.0:
             raise UsageError(f'the edges of {name} are {sx:g}, {sy:g}, {sz:g} m: all above 0')
         boxes.append(Obstacle(name, (sx, sy, sz), (x, y, z), (0.0, 0.0, 0.0)))
@@ -149,97 +132,36 @@ def parse_window(text: str, answers: Answers) -> dict[str, tuple[float, float]]:
     """Return position ranges from `usual`, `none`, or JOINT:LOWER,UPPER .. that change these."""
     robot: RobotModel = answers['robot']
     window = {} if text == NONE else usual_window(robot)
-    for word in [] if text in (NONE, USUAL) else text.split():
-        joint, colon, values = word.partition(':')
-        if not colon or joint not in robot.joint_names:
-            raise UsageError(
-                f'{word!r} is no range: JOINT:LOWER,UPPER in rad is needed; the joints of '
-                f'{robot.name} are {", ".join(robot.joint_names)}'
-            )
-        lower, upper = _numbers(values.replace(',', ' '), 2, 'two ends in rad')
+    needed = (
+        f'JOINT:LOWER,UPPER in rad is needed; the joints of {robot.name} are '
+        f'{", ".join(robot.joint_names)}'
+    )
+    ranges = NONE if text == USUAL else text
+    for joint, (lower, upper) in _entries(
+        ranges, 'range', needed, 2, robot.joint_names.__contains__
+    ):
         if not lower < upper:
             raise UsageError(f'the range of {joint} is [{lower:g}, {upper:g}] rad, empty')
         window[joint] = (lower, upper)
     return window
 
 
-QUESTIONS = (
-    Question(
-        'robot', 'Which arm? (a name of `robot-identification robots`, or a robot YAML)',
-        DEFAULT_ROBOT, parse_robot, 'R', 'a known robot, or a robot YAML',
-    ),
-    Question(
-        'mounting', 'How is its base turned in the world? (upright, ceiling, wall:AXIS with the '
-        'axis of the base that points to the floor, or roll pitch yaw [rad], as 90deg 0 0)'
-        f'{MOUNTING_PICTURE}',
-        'upright', parse_mounting, 'ROLL PITCH YAW',
-        'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or upright, ceiling, '
-        'or wall:+x, wall:-x, wall:+y or wall:-y, with the axis of the base that points to the '
-        'floor', several=True,
-    ),
-    Question(
-        'tool', 'What is mounted on the flange? (mass [kg] and centre of mass x y z [m] in the '
-        "tool's frame, or none)", NONE, parse_tool, 'MASS X Y Z',
-        "mass [kg] and centre of mass [m], in the tool's frame, of what stays on the flange; or "
-        'none', several=True,
-    ),
-    Question(
-        'tool-size', 'How large is it? (edges x y z [m] of a box from the flange outwards)',
-        default_tool_size, parse_tool_size, 'LX LY LZ',
-        'edges of a box around the tool, from the flange outwards [m]', several=True,
-    ),
-    Question(
-        'table', 'How high is the surface that the arm is mounted on? (z [m] in the frame of its '
-        'base, or none)', DEFAULT_TABLE,
-        lambda text, _: _parse_height('table', 'below', -1.0, text), 'HEIGHT',
-        "surface that the arm is mounted on: z in the base's frame [m], or none",
-    ),
-    Question(
-        'wall', 'Are there walls? (SIDE:DISTANCE .. [m] from the base, with front (x), back, left '
-        '(y), right; or none)', NONE, parse_walls, 'SIDE:DISTANCE',
-        "walls: front, back, left or right (+x, -x, +y, -y of the base's frame) and distance [m]; "
-        'below and above are --table and --ceiling', several=True,
-    ),
-    Question(
-        'ceiling', 'Is something above? (z [m] in the frame of the base, or none)', NONE,
-        lambda text, _: _parse_height('ceiling', 'above', 1.0, text), 'HEIGHT',
-        "what is above the arm: z in the base's frame [m], or none",
-    ),
-    Question(
-        'cell', 'What else stands there? (NAME:SX,SY,SZ,X,Y,Z .. edges and centres [m], or none)',
-        NONE, parse_boxes, 'BOX',
-        "further boxes, NAME:SX,SY,SZ,X,Y,Z: edges and centre in the base's frame [m]; or none",
-        several=True,
-    ),
-    Question(
-        'window', 'Which ranges may joints use? (usual; JOINT:LOWER,UPPER .. [rad]; or none for '
-        'the whole range)', USUAL, parse_window, 'JOINT:LOWER,UPPER',
-        'position ranges [rad] that change the usual ones; usual; or none for the whole range',
-        several=True,
-    ),
-    Question(
-        'effort-unit', f'In which unit does the driver state effort? ({", ".join(STATED_UNITS)})',
-        lambda answers: answers['robot'].usual_effort_unit,
-        lambda text, _: _one_of(text, STATED_UNITS, 'effort unit'), 'UNIT',
-        f'unit of the recorded effort: {", ".join(STATED_UNITS)}',
-    ),
-    Question(
-        'source', 'Where do data come from? (ros: the driver; csv: tables of an arm that runs a '
-        'program; simulated)', SOURCES[0],
-        lambda text, _: _one_of(text, SOURCES, 'source of data'), 'SOURCE',
-        f'where data come from: {", ".join(SOURCES)}',
-    ),
-)
-# What makes the cell; asked again together where the arm has no room in it.
-CELL = ('tool', 'tool-size', 'table', 'wall', 'ceiling', 'cell', 'window')
+def _entries(
+    text: str, what: str, needed: str, count: int, is_name: Callable[[str], bool]
+) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Yield name and numbers of each word of a text, as NAME:NUMBER,NUMBER."""
+    for word in [] if text == NONE else text.split():
+        name, _, values = word.partition(':')
+        if not values or not is_name(name):
+            raise UsageError(f'{word!r} is no {what}: {needed}')
+        yield name, _numbers(values.replace(',', ' '), count, needed)
 
 
 def _numbers(
     text: str, count: int, needed: str, read: Callable[[str], float] = float
 ) -> tuple[float, ...]:
-    words = text.split()
     try:
-        values = tuple(read(word) for word in words)
+        values = tuple(read(word) for word in text.split())
     except (ValueError, ArgumentTypeError):
         values = ()
     if len(values) != count or not np.all(np.isfinite(values)):
@@ -259,3 +181,58 @@ def _unique(obstacles: list[Obstacle]) -> tuple[Obstacle, ...]:
     if twice:
         raise UsageError(f'{", ".join(twice)} is given twice')
     return tuple(obstacles)
+
+
+QUESTIONS = (
+    Question(
+        'robot', 'a known robot (`robot-identification robots`), or a robot YAML', DEFAULT_ROBOT,
+        parse_robot, 'R',
+    ),
+    Question(
+        'mounting', 'roll, pitch and yaw of the base in the world [rad], as 90deg 0 0; or '
+        'upright, ceiling, or wall:+x, wall:-x, wall:+y or wall:-y, with the axis of the base '
+        'that points to the floor', 'upright', parse_mounting, 'ROLL PITCH YAW', several=True,
+        picture=MOUNTING_PICTURE,
+    ),
+    Question(
+        'tool', "mass [kg] and centre of mass [m], in the tool's frame, of what stays on the "
+        'flange; or none', NONE, parse_tool, 'MASS X Y Z', several=True,
+    ),
+    Question(
+        'tool-size', 'edges of a box around the tool, from the flange outwards [m]',
+        default_tool_size, parse_tool_size, 'LX LY LZ', several=True,
+    ),
+    Question(
+        'table', "surface that the arm is mounted on: z in the base's frame [m], or none",
+        DEFAULT_TABLE, lambda text, _: _parse_height('table', 'below', -1.0, text), 'HEIGHT',
+    ),
+    Question(
+        'wall', "walls: front, back, left or right (+x, -x, +y, -y of the base's frame) and "
+        'distance [m]; below and above are --table and --ceiling; or none', NONE, parse_walls,
+        'SIDE:DISTANCE', several=True,
+    ),
+    Question(
+        'ceiling', "what is above the arm: z in the base's frame [m], or none", NONE,
+        lambda text, _: _parse_height('ceiling', 'above', 1.0, text), 'HEIGHT',
+    ),
+    Question(
+        'cell', "further boxes, NAME:SX,SY,SZ,X,Y,Z: edges and centre in the base's frame [m]; "
+        'or none', NONE, parse_boxes, 'BOX', several=True,
+    ),
+    Question(
+        'window', 'position ranges [rad] that change the usual ones; usual; or none for the '
+        'whole range', USUAL, parse_window, 'JOINT:LOWER,UPPER', several=True,
+    ),
+    Question(
+        'effort-unit', f'unit of the recorded effort: {", ".join(STATED_UNITS)}',
+        lambda answers: answers['robot'].usual_effort_unit,
+        lambda text, _: _one_of(text, STATED_UNITS, 'effort unit'), 'UNIT',
+    ),
+    Question(
+        'source', 'where data come from: ros, the driver; csv, tables of an arm that runs a '
+        'program; simulated', SOURCES[0],
+        lambda text, _: _one_of(text, SOURCES, 'source of data'), 'SOURCE',
+    ),
+)
+# What makes the cell; asked again together where the arm has no room in it.
+CELL = ('tool', 'tool-size', 'table', 'wall', 'ceiling', 'cell', 'window')

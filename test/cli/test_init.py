@@ -335,7 +335,7 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
         "'2.5 0 0' cannot be used: mass", "'0.1 0.1' cannot be used: three edges",
         "'high' cannot be used: its height",
         "'behind:0.6' is no wall: SIDE:DISTANCE is needed, with front, back", "'back' is no wall",
-        'cannot be used: three edges and a centre', "'elbow:0,1' is no range",
+        'cannot be used: NAME:SX,SY,SZ,X,Y,Z', "'elbow:0,1' is no range",
         'the range of elbow_joint is [1, 0] rad, empty', "'mA' is no effort unit",
         "'usb' is no source of data",
     ):
@@ -357,8 +357,8 @@ def test_a_cell_without_room_is_asked_again(typed, tmp_path):
     assert outcome.code == 0, outcome.err
     assert 'it can stand nowhere' in outcome.err
     assert 'and table are the nearest pair' in outcome.err
-    assert outcome.err.count('Which arm?') == 1
-    assert outcome.err.count('How high is the surface') == 2
+    assert outcome.err.count('robot: a known robot') == 1
+    assert outcome.err.count('table: surface') == 2
 
 
 @pytest.mark.parametrize('answered', [0, 4])
