@@ -4,10 +4,10 @@
 """`robot-identification auto`: `identify` with a held-out part, its validation, and exports."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from robot_identification import identify, IdentifyOptions, read_recording, validate
@@ -15,7 +15,7 @@ from robot_identification.cli.doctor import examine
 from robot_identification.cli.findings import ExamineOptions
 from robot_identification.cli.identify import conclude
 from robot_identification.cli.options import (
-    add_output_option, add_robot_options, options_given, RECORDING, result_folder,
+    add_output_option, add_robot_options, MODEL_FILE, options_given, RECORDING, result_folder,
     robot_from_options,
 )
 from robot_identification.cli.output import say, warn
@@ -76,7 +76,14 @@ def run(args: argparse.Namespace) -> int | None:
         *RESULT_FILES, *(f'validation/{name}' for name in VALIDATION_FILES), *exports,
     ])
     options = options_given(args, IdentifyOptions)
-    _examine(args.bags, robot, options)
+    examining = ExamineOptions(
+        mapping=options.table_mapping, topic=options.topic, robots=[robot],
+        effort_unit=options.effort_unit,
+    )
+    for path in args.bags:
+        # What cannot be used at all `identify` refuses.
+        for warning in examine(path, examining).warnings if path.exists() else ():
+            warn(f'{path}: {warning}')
     if not args.json:
         show_tables(understand_tables(
             args.bags, robot.joint_names, options.joint_names, options.table_mapping
@@ -103,28 +110,40 @@ def run(args: argparse.Namespace) -> int | None:
         validation = validated.validation
         notes += validated.notes
     exported, refused = _export(found.model, exports, folder)
-    content = _content(args, split, found, validation, exported)
-    screen = _screen(args.output, split, found, validation, exported)
-    return conclude(args, found, content, '\n'.join(screen), dict.fromkeys([*notes, *refused]))
-
-
-def _examine(paths: Sequence[Path], robot: RobotModel, options: IdentifyOptions) -> None:
-    """Report what is wrong with recordings; what cannot be used at all `identify` refuses."""
-    examining = ExamineOptions(
-        mapping=options.table_mapping, topic=options.topic, robots=[robot],
-        effort_unit=options.effort_unit,
-    )
-    for path in paths:
-        if path.exists():
-            for warning in examine(path, examining).warnings:
-                warn(f'{path}: {warning}')
+    verdict = _verdict(split, found, validation)
+    content = {
+        'output': args.output,
+        'verdict': verdict.level,
+        'reasons': verdict.reasons,
+        'next_step': verdict.next_step,
+        'split': split.words,
+        'identification': {
+            'verdict': found.verdict.level, 'reasons': found.verdict.reasons,
+            'lost': found.unidentifiable,
+        },
+        'validation': None if validation is None else validation_content(validation),
+        'exported': exported,
+    }
+    reports = [args.output / 'report.html']
+    if validation is not None:
+        reports.append(args.output / 'validation' / 'report.html')
+    text = '\n'.join([
+        f'{robot.name}: {verdict.level.upper()}', split.words,
+        *short_verdict_lines(verdict, shortcomings(found)), '',
+        *_error_lines(found, validation), '',
+        f'reports: {", ".join(map(str, reports))}',
+        f'model: {args.output / MODEL_FILE}',
+        *([f'exported: {", ".join(map(str, exported))}'] if exported else []),
+    ])
+    return conclude(args, found, content, text, dict.fromkeys([*notes, *refused]))
 
 
 def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Split:
     if len(bags) > 1:
+        *training, held_out = bags
         return _Split(
-            bags[:-1], bags[-1], None,
-            f'identified from {", ".join(map(str, bags[:-1]))}, validated on {bags[-1]}',
+            training, held_out, None,
+            f'identified from {", ".join(map(str, training))}, validated on {held_out}',
         )
     recording = read_recording(
         bags[0], robot.joint_names, topic=options.topic, names=options.joint_names,
@@ -193,32 +212,8 @@ def _verdict(split: _Split, found: Identification, validation: Validation | None
     return verdict
 
 
-def _content(
-    args: argparse.Namespace, split: _Split, found: Identification,
-    validation: Validation | None, exported: Sequence[Path],
-) -> dict[str, Any]:
-    verdict = _verdict(split, found, validation)
-    return {
-        'output': args.output,
-        'verdict': verdict.level,
-        'reasons': verdict.reasons,
-        'next_step': verdict.next_step,
-        'split': split.words,
-        'identification': {
-            'verdict': found.verdict.level, 'reasons': found.verdict.reasons,
-            'lost': found.unidentifiable,
-        },
-        'validation': None if validation is None else validation_content(validation),
-        'exported': exported,
-    }
-
-
-def _screen(
-    output: Path, split: _Split, found: Identification, validation: Validation | None,
-    exported: Sequence[Path],
-) -> list[str]:
-    """Return verdict, improvement over the URDF and what to do next, on one screen."""
-    verdict = _verdict(split, found, validation)
+def _error_lines(found: Identification, validation: Validation | None) -> list[str]:
+    """Return the errors on what was held out, and the improvement over the URDF."""
     errors = found.cross_validation[0] if validation is None else validation.bags[0]
     rows = [
         (joint, fixed(own), fixed(urdf))
@@ -226,23 +221,10 @@ def _screen(
     ]
     rows.append(('mean', fixed(errors.nrmse_mean), fixed(errors.urdf_nrmse_mean)))
     nrmse = 'NRMSE held out' if validation is None else 'NRMSE'
-    lines = [
-        f'{found.model.robot.name}: {verdict.level.upper()}', split.words,
-        *short_verdict_lines(verdict, shortcomings(found)), '',
-        *text_table(('joint', nrmse, 'URDF without friction'), rows),
-    ]
+    lines = text_table(('joint', nrmse, 'URDF without friction'), rows)
     if errors.urdf_nrmse_mean > 0.0:
         lines.append(
             f'The error is {errors.nrmse_mean / errors.urdf_nrmse_mean:.0%} of that of the URDF '
             'without friction.'
         )
-    reports = [output / 'report.html']
-    if validation is not None:
-        reports.append(output / 'validation' / 'report.html')
-    lines += [
-        '', f'reports: {", ".join(map(str, reports))}',
-        f'model: {output / "identified_model.yaml"}',
-    ]
-    if exported:
-        lines.append(f'exported: {", ".join(map(str, exported))}')
     return lines

@@ -4,6 +4,7 @@
 """`robot-identification base-parameters`."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
 from robot_identification.cli.options import add_robot_options, robot_from_options
@@ -76,40 +77,31 @@ def run(args: argparse.Namespace) -> None:
     symbolic = (
         find_symbols(robot, reduction, frames) if args.symbolic or args.latex else None
     )
-    reasons = unidentifiable_reasons(robot, reduction, frames)
     if reduction.neglected:
         warn(
             f'counted as dependent: {", ".join(reduction.neglected)}; the geometry shows them by '
             f'less than {INDEPENDENCE_TOLERANCE:g} of their size, for axes and gravity are a '
             'little off the parallel or perpendicular'
         )
+    content = _content(robot, reduction, rows, symbolic)
+    content['reasons'] = unidentifiable_reasons(robot, reduction, frames)
     if args.json:
-        print_json(_content(robot, reduction, rows, symbolic, reasons))
+        print_json(content)
     elif args.latex and symbolic is not None:
-        _print_latex(reduction, rows, symbolic)
+        print('\n'.join(_latex_lines(reduction, rows, symbolic)))
     else:
-        _print_text(robot, reduction, rows, symbolic, reasons)
+        print('\n'.join(_lines(content)))
 
 
 def _content(
-    robot: RobotModel, reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase | None,
-    reasons: dict[str, str],
+    robot: RobotModel, reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase | None
 ) -> dict[str, Any]:
-    base, units = [], reduction.units_of(robot)
-    for row in rows:
-        entry: dict[str, Any] = {
-            'name': reduction.names[row],
-            'unit': units[row],
-            'expression': reduction.expression(row),
-        }
-        if symbolic is not None:
-            expression = symbolic.expressions[row]
-            entry |= {
-                'symbolic': to_text(expression),
-                'latex': to_latex(expression),
-                'terms': to_plain(expression),
-            }
-        base.append(entry)
+    """Return what --json prints, and the text shows."""
+    units = reduction.units_of(robot)
+    base: list[dict[str, Any]] = [
+        {'name': reduction.names[row], 'unit': units[row], 'expression': reduction.expression(row)}
+        for row in rows
+    ]
     content = {
         'robot': robot.name,
         'joints': list(robot.joint_names),
@@ -126,10 +118,16 @@ def _content(
         'classes_physical': {
             kind: list(names) for kind, names in physical_classes(reduction).items()
         },
-        'reasons': reasons,
         'base_parameters': base,
     }
     if symbolic is not None:
+        for entry, row in zip(base, rows, strict=True):
+            expression = symbolic.expressions[row]
+            entry |= {
+                'symbolic': to_text(expression),
+                'latex': to_latex(expression),
+                'terms': to_plain(expression),
+            }
         content['symbols'] = {
             'constants': symbolic.constants,
             'held_out_error': symbolic.error,
@@ -138,49 +136,46 @@ def _content(
     return content
 
 
-def _print_text(
-    robot: RobotModel, reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase | None,
-    reasons: dict[str, str],
-) -> None:
-    gravity = ', '.join(f'{value:.4g}' for value in robot.gravity)
-    print(
-        f'{robot.name}: {reduction.rank} base parameters of {reduction.parameters.size} standard '
-        f'ones, gravity ({gravity}) m/s^2, in {FRAMES[reduction.frames]}'
+def _lines(content: dict[str, Any]) -> Iterator[str]:
+    """Yield rank, classes and expressions of a content."""
+    gravity = ', '.join(f'{value:.4g}' for value in content['gravity'])
+    yield (
+        f'{content["robot"]}: {content["rank"]} base parameters of '
+        f'{content["standard_parameters"]} standard ones, gravity ({gravity}) m/s^2, in '
+        f'{FRAMES[content["frames"]]}'
     )
-    linear, physical = linear_classes(reduction), physical_classes(reduction)
-    for kind, names in linear.items():
-        print(f'  {CLASS_WORDS[kind]} ({len(names)}): {" ".join(names) or "none"}')
-    counts = '/'.join(str(len(names)) for names in physical.values())
-    print(f'  counted by masses and centres instead of first moments: {counts}')
+    for kind, names in content['classes'].items():
+        yield f'  {CLASS_WORDS[kind]} ({len(names)}): {" ".join(names) or "none"}'
+    counts = '/'.join(str(len(names)) for names in content['classes_physical'].values())
+    yield f'  counted by masses and centres instead of first moments: {counts}'
+    reasons = content['reasons']
     for reason in dict.fromkeys(reasons.values()):
-        because = ' '.join(name for name in reasons if reasons[name] == reason)
-        print(f'  {because}: {reason}')
-    print('Joints: ' + ', '.join(
-        f'{number} {name}' for number, name in enumerate(robot.joint_names, start=1)
-    ))
-    if symbolic is not None:
-        lengths = ', '.join(f'{name} = {value:g} m' for name, value in symbolic.constants.items())
-        print(f'Lengths: {lengths or "none"}')
-        print(f'Error on held-out lengths: {symbolic.error:.1e}{_numeric_words(symbolic)}')
-    units = reduction.units_of(robot)
+        yield f'  {" ".join(name for name in reasons if reasons[name] == reason)}: {reason}'
+    yield 'Joints: ' + ', '.join(
+        f'{number} {name}' for number, name in enumerate(content['joints'], start=1)
+    )
+    if symbols := content.get('symbols'):
+        lengths = [f'{name} = {value:g} m' for name, value in symbols['constants'].items()]
+        yield f'Lengths: {", ".join(lengths) or "none"}'
+        yield _error_words(symbols['held_out_error'], symbols['numeric_coefficients'])
+    for number, entry in enumerate(content['base_parameters'], start=1):
+        text = entry.get('symbolic', entry['expression'])
+        yield f'{number:4d}  {text}  [{entry["unit"]}]'
+
+
+def _error_words(error: float, numeric: int) -> str:
+    words = f'Error on held-out lengths: {error:.1e}'
+    if numeric:
+        words += f' ({numeric} coefficients follow no law of two lengths and stay numbers)'
+    return words
+
+
+def _latex_lines(
+    reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase
+) -> Iterator[str]:
+    yield f'% {FRAMES[reduction.frames]}; {_error_words(symbolic.error, symbolic.numeric)}'
+    yield r'\begin{align}'
     for number, row in enumerate(rows, start=1):
-        text = (
-            reduction.expression(row) if symbolic is None else to_text(symbolic.expressions[row])
-        )
-        print(f'{number:4d}  {text}  [{units[row]}]')
-
-
-def _numeric_words(symbolic: SymbolicBase) -> str:
-    if not symbolic.numeric:
-        return ''
-    return f' ({symbolic.numeric} coefficients follow no law of two lengths and stay numbers)'
-
-
-def _print_latex(reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase) -> None:
-    print(f'% {FRAMES[reduction.frames]}; error on held-out lengths {symbolic.error:.1e}'
-          f'{_numeric_words(symbolic)}')
-    print(r'\begin{align}')
-    lines = [rf'  \theta_{{{number}}} &= {to_latex(symbolic.expressions[row])}'
-             for number, row in enumerate(rows, start=1)]
-    print(' \\\\\n'.join(lines))
-    print(r'\end{align}')
+        end = '' if number == len(rows) else r' \\'
+        yield rf'  \theta_{{{number}}} &= {to_latex(symbolic.expressions[row])}{end}'
+    yield r'\end{align}'

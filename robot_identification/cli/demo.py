@@ -4,7 +4,8 @@
 """`robot-identification demo`: from nothing to a validated model of a simulated arm."""
 
 import argparse
-import json
+from contextlib import suppress
+from itertools import count
 import os
 from pathlib import Path
 import secrets
@@ -12,7 +13,7 @@ import time
 from typing import Any
 
 from robot_identification import load_model, load_robot, validate
-from robot_identification.cli.demo_truth import compare_with_truth, GroundTruthComparison
+from robot_identification.cli.demo_truth import compare_with_truth
 from robot_identification.cli.output import print_results, say
 from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
@@ -20,11 +21,11 @@ from robot_identification.cli.processes import (
 from robot_identification.cli.validate import write_validation
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.files import ResultFolder, write_atomically
-from robot_identification.model import find_urdf, IdentifiedModel
+from robot_identification.model import find_urdf
 from robot_identification.parallel import available_processors
 from robot_identification.report import validation_text
 from robot_identification.simulation import draw_truth, GroundTruth
-from robot_identification.validation import validation_json
+from robot_identification.validation import validation_content
 
 EXAMPLE = 'robot-identification demo --robot ur5'
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
@@ -71,22 +72,13 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _fresh_folder(wanted: Path | None) -> Path:
-    if wanted is not None:
-        if wanted.exists():
-            raise UsageError(f'{wanted} exists already: name a new folder')
-        wanted.mkdir(parents=True)
-        return wanted
-    parent = Path('robot_identification_demo')
-    parent.mkdir(exist_ok=True)
-    number = 1
-    while True:
-        folder = parent / str(number)
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            number += 1
-        else:
+    """Return a new folder: the wanted one, else the next number in ours."""
+    ours = (Path('robot_identification_demo', str(number)) for number in count(1))
+    for folder in ours if wanted is None else [wanted]:
+        with suppress(FileExistsError):
+            folder.mkdir(parents=True)
             return folder
+    raise UsageError(f'{wanted} exists already: name a new folder')
 
 
 def _run_twice(robot: str, folder: Path, factor: float) -> None:
@@ -119,10 +111,10 @@ def _run_twice(robot: str, folder: Path, factor: float) -> None:
 
 def _load() -> str:
     """Return in words how many programs want to run."""
-    count = available_processors()
+    processors = available_processors()
     return (
         f'in the last minute {os.getloadavg()[0]:.0f} programs wanted to run at a time on '
-        f'{count} processor{"" if count == 1 else "s"}'
+        f'{processors} processor{"" if processors == 1 else "s"}'
     )
 
 
@@ -155,23 +147,19 @@ def _run_nodes(robot: str, folder: Path, factor: float) -> None:
                 'topics': ['joint_states', TRUTH_TOPIC, '/torque_predictor/residual'],
             },
         }
-        roots = _roots(robot, folder)
+        # The folders that the nodes need: the new one, and those of a robot of one's own.
+        read = [folder]
+        if robot.endswith(('.yaml', '.yml')):
+            read += [Path(robot).parent, find_urdf(robot).parent]
+        roots = {
+            'allowed_read_roots': [str(path.resolve()) for path in read],
+            'allowed_write_roots': [str(folder.resolve())],
+        }
         for name, parameters in wanted.items():
             nodes.append(
                 NodeProcess(name, {**parameters, **roots}, environment, logs / f'{name}.log')
             )
         _follow(nodes)
-
-
-def _roots(robot: str, folder: Path) -> dict[str, list[str]]:
-    """Return the folders that the nodes need: the new one, and those of a robot of one's own."""
-    read = [folder]
-    if robot.endswith(('.yaml', '.yml')):
-        read += [Path(robot).parent, find_urdf(robot).parent]
-    return {
-        'allowed_read_roots': [str(path.resolve()) for path in read],
-        'allowed_write_roots': [str(folder.resolve())],
-    }
 
 
 def _follow(nodes: list[NodeProcess]) -> None:
@@ -213,7 +201,13 @@ def _conclude(truth: GroundTruth, folder: Path) -> dict[str, Any]:
         truth=comparison,
     )
     validation = validated.validation
-    text = _summary(model, comparison) + '\n' + validation_text(model, validation)
+    text = '\n'.join([
+        'On the unseen motion, against the noise-free truth that only a simulation knows:',
+        *(f'  {joint}: {value:.1%} NRMSE' for joint, value in zip(
+            model.robot.joint_names, comparison.unseen_nrmse, strict=True
+        )),
+        validation_text(model, validation),
+    ])
     write_atomically(folder / 'results.txt', text + '\n')
     say(text)
     return {
@@ -223,14 +217,5 @@ def _conclude(truth: GroundTruth, folder: Path) -> dict[str, Any]:
         'reasons': list(validation.verdict.reasons),
         'joints': list(model.robot.joint_names),
         'noise_free_nrmse': comparison.unseen_nrmse,
-        'validation': json.loads(validation_json(validation)),
+        'validation': validation_content(validation),
     }
-
-
-def _summary(model: IdentifiedModel, comparison: GroundTruthComparison) -> str:
-    lines = ['On the unseen motion, against the noise-free truth that only a simulation knows:']
-    lines += [
-        f'  {joint}: {value:.1%} NRMSE'
-        for joint, value in zip(model.robot.joint_names, comparison.unseen_nrmse, strict=True)
-    ]
-    return '\n'.join(lines)

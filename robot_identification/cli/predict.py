@@ -4,6 +4,7 @@
 """`robot-identification predict`."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 import shutil
 from typing import Any
@@ -57,26 +58,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Predict and write the comparison, the energy, or both."""
-    _check_arguments(args)
+    _check_options(args)
     options = options_given(args, EnergyOptions)
     model = load_model(args.model).with_mapping(args.mapping)
     content: dict[str, Any] = {'output': args.output, 'joints': model.robot.joint_names}
     signals: Signals = {}
     notes: list[str] = []
     lines: list[str] = []
-    stamps = np.zeros(0)
     if args.bag is not None:
         comparison, messages = predict(model, args.bag, causal=args.causal)
         notes += messages
         stamps, signals = comparison.stamps, comparison_signals(model, comparison)
-        content |= _errors(model, comparison, args)
+        content |= {
+            'unit': model.effort_unit, 'samples': len(stamps),
+            'rmse': _rms(signals['residual'][1]),
+        }
+        if args.causal:
+            content['rms_from_zero_phase'] = _rms_from_zero_phase(model, args.bag, comparison)
         lines += _error_lines(model, content)
     if args.energy:
         report = args.output.with_suffix('.html')
         folder = ResultFolder(report.parent, args.force, args.command_line, BY_COMMAND)
         result = run_energy(args.model, args.bag, options, folder, report.name)
         notes += [note for note in result.notes if note not in notes]
-        stamps, signals = result.energy.stamps, {**signals, **energy_signals(result.energy)}
+        stamps = result.energy.stamps
+        signals |= energy_signals(result.energy)
         content['energy'] = energy_content(result)
         lines += [*energy_text(result).splitlines(), f'report: {report}']
     if args.output.suffix == '.csv':
@@ -86,13 +92,8 @@ def run(args: argparse.Namespace) -> None:
     print_results(args, content, '\n'.join([*lines, f'written to {args.output}']), notes)
 
 
-def _check_arguments(args: argparse.Namespace) -> None:
-    """
-    Raise UsageError if options do not fit together.
-
-    An output that exists is refused as well, unless --force is given. The error names the option
-    or the file.
-    """
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise UsageError for options that do not fit together, and for files that are there."""
     if args.output.suffix not in ('.mcap', '.csv'):
         raise UsageError(f'{args.output} must end in .mcap or .csv')
     if not args.energy:
@@ -104,36 +105,18 @@ def _check_arguments(args: argparse.Namespace) -> None:
     if args.energy and args.causal:
         raise UsageError('--energy needs accelerations, which are known afterwards: leave out '
                          '--causal')
-    check_writable(args.output, args.force)
-    if args.energy:
-        check_writable(args.output.with_suffix('.html'), args.force)
+    for path in (args.output, *([args.output.with_suffix('.html')] if args.energy else [])):
+        check_writable(path, args.force)
 
 
-def _errors(
-    model: IdentifiedModel, comparison: EffortComparison, args: argparse.Namespace
-) -> dict[str, Any]:
-    """Return how well the effort is predicted."""
-    found: dict[str, Any] = {
-        'unit': model.effort_unit,
-        'samples': len(comparison.stamps),
-        'rmse': _rms(comparison.measured - comparison.predicted),
-    }
-    if args.causal:
-        found['rms_from_zero_phase'] = _difference_from_zero_phase(model, args.bag, comparison)
-    return found
-
-
-def _error_lines(model: IdentifiedModel, content: dict[str, Any]) -> list[str]:
-    lines = []
+def _error_lines(model: IdentifiedModel, content: dict[str, Any]) -> Iterator[str]:
+    robot, unit = model.robot, model.effort_unit
     for joint, value in enumerate(content['rmse']):
-        unit = model.robot.unit(model.effort_unit, joint)
-        known = f'{value:.4g} {unit}' if np.isfinite(value) else 'not available'
-        lines.append(f'{model.robot.joint_names[joint]}: RMSE {known}')
+        known = f'{value:.4g} {robot.unit(unit, joint)}' if np.isfinite(value) else 'not available'
+        yield f'{robot.joint_names[joint]}: RMSE {known}'
     if content.get('rms_from_zero_phase') is not None:
         shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
-        unit = model.robot.units(model.effort_unit)
-        lines.append(f'RMS difference to the zero-phase prediction: {shown} {unit}')
-    return lines
+        yield f'RMS difference to the zero-phase prediction: {shown} {robot.units(unit)}'
 
 
 def _rms(values: FloatArray) -> FloatArray:
@@ -143,7 +126,7 @@ def _rms(values: FloatArray) -> FloatArray:
     return rms
 
 
-def _difference_from_zero_phase(
+def _rms_from_zero_phase(
     model: IdentifiedModel, bag: Path, causal: EffortComparison
 ) -> FloatArray | None:
     """Return the RMS, shape (n,); None of a bag that zero-phase filters cannot be used on."""
