@@ -132,15 +132,6 @@ class ArmJoint:
 
 
 @dataclass(frozen=True, eq=False)
-class ArmFrame:
-    """A link of the description that is no body of its own in an exported arm."""
-
-    name: str  # of the link
-    joint: int  # index of the joint that it moves with; -1 is the root link
-    placement: pin.SE3  # in that joint's frame
-
-
-@dataclass(frozen=True, eq=False)
 class ExportedArm:
     """The arm as a chain of one body for each moving joint."""
 
@@ -150,7 +141,7 @@ class ExportedArm:
     gravity: FloatArray  # (3,): in the root frame [m/s^2]
     base: pin.Inertia  # what stands still with the root link
     joints: tuple[ArmJoint, ...]  # kinematic order
-    frames: tuple[ArmFrame, ...]  # the other links
+    frames: tuple[pin.Frame, ...]  # of the other links; its joints are numbered from 1
 
 
 def exported_arm(model: IdentifiedModel) -> ExportedArm:
@@ -179,8 +170,7 @@ def exported_arm(model: IdentifiedModel) -> ExportedArm:
     return ExportedArm(
         robot.name, root, robot.mounting_gravity, described.inertias[0], tuple(joints),
         tuple(
-            ArmFrame(frame.name, frame.parentJoint - 1, frame.placement)
-            for frame in described.frames
+            frame for frame in described.frames
             if frame.type == pin.FrameType.BODY and frame.name not in bodies
         ),
     )

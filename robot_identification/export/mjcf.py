@@ -46,7 +46,7 @@ def export_mjcf(model: IdentifiedModel, form: str = PLAIN) -> str:
         bodies.append(_body(joint, friction))
         (base if joint.parent < 0 else bodies[joint.parent]).append(bodies[-1])
     for frame in arm.frames:
-        (base if frame.joint < 0 else bodies[frame.joint]).append(
+        (bodies[frame.parentJoint - 1] if frame.parentJoint else base).append(
             E.site(name=frame.name, **_pose(frame.placement))
         )
     return xml_text(E.mujoco(

@@ -35,8 +35,6 @@ from robot_identification.recording import parse_joint_names
 from robot_identification.simulation import import_mujoco
 
 _FIRST_ELEMENT = re.compile(rb'<([A-Za-z_][^\s/>]*)')
-# Attributes of a joint that are identified.
-JOINT_ATTRIBUTES = ('armature', 'damping', 'frictionloss')
 ORIENTATIONS = ('quat', 'diaginertia', 'axisangle', 'xyaxes', 'zaxis', 'euler')
 # Part of gravity by which that of a scene may differ without a word, chosen: 9.81 for 9.82, or a
 # degree of mounting.
@@ -87,7 +85,7 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: ExportOptions) -> Cha
     target = _understand(mujoco, _compile(mujoco, into, {}), names, model, into)
     aligned = align_arms(_described_axes(arm, names), target.axes, str(into))
     inertials = _own_inertials(model, arm, target, aligned.poses, options, into)
-    _check_joints(scene, elements, target, options, into)
+    _check_joints(elements, target, options, into)
     links = []
     for k, element in enumerate(elements):
         body = next(element.iterancestors('body'))
@@ -112,16 +110,15 @@ def make_mjcf(model: IdentifiedModel, into: Path, options: ExportOptions) -> Cha
 
 
 def _find_joints(scene: Scene, names: list[str], into: Path, arm: ExportedArm) -> list[Any]:
-    found = {name: scene.joint(name) for name in names}
-    lacking = [name for name, element in found.items() if element is None]
+    found = scene.joints()
+    lacking = [name for name in names if name not in found]
     if lacking:
-        there = [name for joint in scene.joints() if (name := joint.get('name'))]
         raise UsageError(
             f'{into} has no joint {lacking[0]!r:.80} of the model of {arm.name}; its joints are '
-            f'{", ".join(there)[:400] or "without names"}: where names differ, give '
+            f'{", ".join(found)[:400] or "without names"}: where names differ, give '
             '--joint-names SCENE=MODEL,SCENE=MODEL,..'
         )
-    return list(found.values())
+    return [found[name] for name in names]
 
 
 def _compile(mujoco: Any, into: Path, changed: Mapping[Path, bytes]) -> Any:
@@ -269,7 +266,7 @@ def _carried_bodies(compiled: Any, body: int, bodies: list[int]) -> list[int]:
 
 
 def _check_joints(
-    scene: Scene, elements: list[Any], target: _Target, options: ExportOptions, into: Path
+    elements: list[Any], target: _Target, options: ExportOptions, into: Path
 ) -> None:
     """Refuse joints whose numbers would come from elsewhere as well."""
     compiled = target.compiled
@@ -286,18 +283,17 @@ def _check_joints(
                         f'{attribute} {values[actuator]:.4g} to joint {name!r:.80}, whose own was '
                         'identified as a whole: take it out of the actuator'
                     )
-        for attribute in (*JOINT_ATTRIBUTES, 'springdamper'):
-            default = scene.default_of(element, attribute)
-            own = attribute in element.attrib
-            if attribute == 'springdamper' and (own or default is not None):
-                raise DescriptionError(
-                    f'{into}: joint {name!r:.80} has springdamper, which overrides its damping: '
-                    'say its stiffness instead'
-                )
-            if default is not None and not own and not options.override_defaults:
+        if 'springdamper' in element.attrib:
+            raise DescriptionError(
+                f'{into}: joint {name!r:.80} has springdamper, which overrides its damping: say '
+                'its stiffness instead'
+            )
+        for attribute, value in _joint_values(target, k).items():
+            # MuJoCo's own defaults are zero.
+            if value.any() and attribute not in element.attrib and not options.override_defaults:
                 raise UsageError(
-                    f'{into}: joint {name!r:.80} takes {attribute}="{default[1]:.40}" from class '
-                    f'{default[0]!r:.80}, and an attribute of its own would override that: add '
+                    f'{into}: joint {name!r:.80} takes {attribute} {numbers_text(value[:1])} from '
+                    'a class of defaults, and an attribute of its own would override that: add '
                     '--override-defaults to write it (the class stays as it is)'
                 )
 
@@ -352,7 +348,7 @@ def _check_reading(
     """Refuse a scene in which MuJoCo would not see what was written."""
     remedy = (
         'an element <compiler> (inertiafromgeom, settotalmass, boundmass, boundinertia, '
-        'balanceinertia) or a scaled <frame> changes it: take that out'
+        'balanceinertia), a scaled <frame> or a springdamper changes it: take that out'
     )
     for k, name in enumerate(names):
         found = _inertia_of(target.compiled, target.bodies[k]).toDynamicParameters()

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A MuJoCo scene as it is written: its files, their elements as one tree, and their classes."""
+"""A MuJoCo scene as it is written: its files, and their elements as one tree."""
 
 from dataclasses import dataclass
 import os
@@ -12,9 +12,6 @@ from robot_identification.errors import DescriptionError
 from robot_identification.export.xml_editor import XmlEditor
 from robot_identification.files import read_text
 
-# Name of the class of everything that names no other.
-MAIN_CLASS = 'main'
-
 
 @dataclass(eq=False)
 class Scene:
@@ -23,43 +20,17 @@ class Scene:
     editors: dict[Path, XmlEditor]
     root: Any  # of lxml; what a file includes stands where it is included
 
-    def joint(self, name: str) -> Any:
-        """Return the joint of a name in the tree of bodies; None if there is none."""
-        return next((joint for joint in self.joints() if joint.get('name') == name), None)
-
-    def joints(self) -> list[Any]:
-        """Return the joints in the tree of bodies; others are of classes."""
-        return [
-            joint for joint in self.root.iter('joint')
-            if next(joint.iterancestors('body'), None) is not None
-        ]
+    def joints(self) -> dict[str, Any]:
+        """Return the joints in the tree of bodies by name; others are of classes."""
+        return {
+            name: joint for joint in self.root.iter('joint')
+            if (name := joint.get('name'))
+            and next(joint.iterancestors('body'), None) is not None
+        }
 
     def editor_of(self, element: Any) -> XmlEditor:
         """Return the editor of the file in which an element stands."""
         return next(editor for editor in self.editors.values() if element in editor.places)
-
-    def default_of(self, element: Any, attribute: str) -> tuple[str, str] | None:
-        """
-        Return the class that gives an element an attribute, and the value; None without one.
-
-        An element takes the class that it names, else the `childclass` around it, else that of
-        all; a class takes what it does not say from the one around it.
-        """
-        around = (outer.get('childclass') for outer in element.iterancestors())
-        name = element.get('class') or next(filter(None, around), MAIN_CLASS)
-        while True:
-            classes = [
-                default for default in self.root.iter('default')
-                if default.get('class', MAIN_CLASS) == name
-            ]
-            for default in classes:
-                for child in default.iterchildren(element.tag, reversed=True):
-                    if attribute in child.attrib:
-                        return name, child.get(attribute)
-            outer = classes[0].getparent() if classes else None
-            if outer is None or outer.tag != 'default':
-                return None
-            name = outer.get('class', MAIN_CLASS)
 
 
 def read_scene(path: Path) -> Scene:

@@ -51,7 +51,7 @@ def export_sdf(model: IdentifiedModel) -> str:
         parent = names[arm.root] if joint.parent < 0 else links[joint.parent]
         built.extend(_link_and_joint(joint, parent, names[joint.link]))
     for frame in arm.frames:
-        holder = names[arm.root] if frame.joint < 0 else links[frame.joint]
+        holder = links[frame.parentJoint - 1] if frame.parentJoint else names[arm.root]
         built.append(E.frame(
             _pose(frame.placement), {'name': names[frame.name], 'attached_to': holder}
         ))

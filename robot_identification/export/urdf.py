@@ -118,29 +118,27 @@ def _check_same_arm(robot: RobotModel, urdf: Urdf, source: str) -> RobotModel:
 
 
 def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
-    remedy = 'name the description that the arm was identified with, or identify it with this one'
     for name in robot.joint_names:
         (place, axis, before), (other_place, other_axis, other_before) = (
             _place_of_joint(model.pinocchio, name) for model in (robot, arm)
         )
-        if before != other_before:
-            raise DescriptionError(
-                f'{source}: joint {name!r:.80} follows {other_before!r:.80}, in the model of '
-                f'{robot.name} it follows {before!r:.80}; {remedy}'
-            )
         moved = float(np.linalg.norm(place.translation - other_place.translation))
         turned = float(np.linalg.norm(pin.log3(place.rotation.T @ other_place.rotation)))
-        if not max(moved, turned) <= SAME_PLACE:
-            raise DescriptionError(
-                f'{source}: joint {name!r:.80} stands {moved:.3g} m and {turned:.3g} rad from '
-                f'where it stands in the model of {robot.name}, at most {SAME_PLACE:g} is '
-                f'rounding; {remedy}'
+        difference = ''
+        if before != other_before:
+            difference = f'follows {other_before!r:.80} and not {before!r:.80}'
+        elif not max(moved, turned) <= SAME_PLACE:
+            difference = f'stands {moved:.3g} m and {turned:.3g} rad from its place'
+        elif not np.abs(axis - other_axis).max() <= SAME_PLACE:
+            difference = (
+                f'moves along {shown_vector(other_axis)} and not {shown_vector(axis)} '
+                '(translation, rotation)'
             )
-        if not np.abs(axis - other_axis).max() <= SAME_PLACE:
+        if difference:
             raise DescriptionError(
-                f'{source}: joint {name!r:.80} moves along {shown_vector(other_axis)}, in the '
-                f'model of {robot.name} along {shown_vector(axis)} (translation, rotation); '
-                f'{remedy}'
+                f'{source}: joint {name!r:.80} {difference}, as in the model of {robot.name} (at '
+                f'most {SAME_PLACE:g} is rounding); name the description that the arm was '
+                'identified with, or identify it with this one'
             )
 
 

@@ -60,54 +60,43 @@ class XmlEditor:
     def __init__(self, data: bytes, source: str, kind: str) -> None:
         self.data = data
         self.root = parse_xml(data, source, kind)
-        # Texts, and at odd places the markup between them.
-        self._tokens = [b'']
-        # First and last token of an element or a comment: lxml knows lines, not bytes. The
-        # elements are kept here: lxml makes others else.
-        self.places: dict[Any, tuple[int, int]] = {}
+        # Begin and end of the tags of an element, or of a comment: lxml knows lines, not bytes.
+        # The elements are kept here: lxml makes others else.
+        self.places: dict[Any, list[tuple[int, int]]] = {}
+        self._edits: list[tuple[int, int, bytes]] = []  # begin, end, and what comes there
         self._find_places()
-        self._added = [b''] * len(self._tokens)  # what comes after each token
         self._newline = b'\r\n' if b'\r\n' in data else b'\n'
-        self._unit = self._find_unit()
         self._end_of_tag = ' />' if 2 * data.count(b' />') > data.count(b'/>') else '/>'
+        # By how much an element is indented more than the one around it.
+        inner = next((self._indent(child) for child in self.root), None) or b''
+        self._unit = inner.removeprefix(self._indent(self.root) or b'').decode() or '  '
 
     def _find_places(self) -> None:
         """Find the place of every element and comment: both have the order of the text."""
-        nodes, around, position = self.root.iter(), list[tuple[Any, int]](), 0
+        nodes, around = self.root.iter(), list[Any]()
         for match in _MARKUP.finditer(self.data):
-            markup, number = match[0], len(self._tokens)
-            self._tokens[-1] = self.data[position: match.start()]
-            self._tokens += [markup, b'']
-            position = match.end()
+            markup = match[0]
             if markup.startswith(b'</'):
-                node, first = around.pop()
-                self.places[node] = first, number
+                self.places[around.pop()].append(match.span())
             elif markup.startswith((b'<!--', b'<?')):
                 if around:
-                    self.places[next(nodes)] = number, number
-            elif markup.endswith(b'/>'):
-                self.places[next(nodes)] = number, number
+                    self.places[next(nodes)] = [match.span()]
             elif not markup.startswith(b'<!'):
-                around.append((next(nodes), number))
-        self._tokens[-1] = self.data[position:]
-
-    def _find_unit(self) -> str:
-        """Return by how much an element is indented more than the one around it."""
-        for around in (*self.root, self.root):
-            outer = self._indent(around)
-            for child in around:
-                inner = self._indent(child)
-                if outer is not None and inner is not None and inner.startswith(outer):
-                    if inner != outer:
-                        return inner.removeprefix(outer).decode()
-        return '  '
+                node = next(nodes)
+                self.places[node] = [match.span()]
+                if not markup.endswith(b'/>'):
+                    around.append(node)
 
     def _indent(self, element: Any) -> bytes | None:
         """Return the blanks before an element, None where it does not begin its line."""
-        first, _ = self.places[element]
-        _, newline, before = self._tokens[first - 1].rpartition(b'\n')
-        before = before.removeprefix(codecs.BOM_UTF8)
-        return None if before.strip(b' \t') or not (newline or first == 1) else before
+        begin = self.places[element][0][0]
+        line = self.data.rfind(b'\n', 0, begin) + 1
+        before = self.data[line: begin].removeprefix(codecs.BOM_UTF8)
+        return None if before.strip(b' \t') else before
+
+    def _quote(self, element: Any) -> str:
+        tag = self.data[slice(*self.places[element][0])]
+        return "'" if tag.count(b"'") > tag.count(b'"') else '"'
 
     def set_attributes(
         self, element: Any, values: Mapping[str, str], instead_of: Collection[str] = ()
@@ -117,64 +106,59 @@ class XmlEditor:
 
         New ones stand after the last; those of `instead_of` are taken out.
         """
-        first, _ = self.places[element]
-        tag, left = self._tokens[first], dict(values)
-        # The name, and where an attribute ended, with what became of it.
-        end = len(element.tag) + 1
-        parts = [tag[:end]]
-        for match in _ATTRIBUTE.finditer(tag, end):
-            name, end = match[1].decode(), match.end()
-            if name in left and left[name] != element.get(name):
-                parts.append(tag[match.start(): match.start(2) + 1])
-                parts.append(left[name].encode() + tag[end - 1: end])
-            elif name not in instead_of:
-                parts.append(match[0])
+        begin, end = self.places[element][0]
+        last, left = begin + len(element.tag) + 1, dict(values)
+        for match in _ATTRIBUTE.finditer(self.data, last, end):
+            name, last = match[1].decode(), match.end()
+            if name in instead_of:
+                self._edits.append((match.start(), last, b''))
+            elif name in left and left[name] != element.get(name):
+                self._edits.append((match.start(2) + 1, last - 1, left[name].encode()))
             left.pop(name, None)
         mark = self._quote(element)
-        parts += [f' {name}={mark}{value}{mark}'.encode() for name, value in left.items()]
-        self._tokens[first] = b''.join([*parts, tag[end:]])
-
-    def _quote(self, element: Any) -> str:
-        tag = self._tokens[self.places[element][0]]
-        return "'" if tag.count(b"'") > tag.count(b'"') else '"'
+        new = ''.join(f' {name}={mark}{value}{mark}' for name, value in left.items())
+        self._edits.append((last, last, new.encode()))
 
     def insert(self, into: Any, new: Any, *, last: bool = False) -> None:
         """Put a new element or comment first into another one, or last."""
-        (first, end), indent, before_end = self.places[into], self._indent(into), b''
+        (begin, end), (end_tag, _) = self.places[into][0], self.places[into][-1]
+        indent, before_end = self._indent(into), b''
         inside = [child for child in into if child in self.places]  # others are of other files
         if inside:
             indent = self._indent(inside[-1 if last else 0])
         elif indent is not None:
-            if b'\n' not in b''.join(self._tokens[first + 1: end]):
+            if b'\n' not in self.data[end: end_tag]:
                 before_end = self._newline + indent
             indent += self._unit.encode()
         text = b'' if indent is None else self._newline + indent
         text += self._written(new, into, indent) + before_end
-        if first == end:  # it closes itself, and has to open
-            self._tokens[first] = self._tokens[first].removesuffix(b'/>').rstrip() + b'>'
-            text += f'</{into.tag}>'.encode()
-        self._added[self.places[inside[-1]][1] if last and inside else first] += text
+        if begin == end_tag:  # it closes itself, and has to open
+            tag = self.data[begin: end].removesuffix(b'/>').rstrip()
+            text = b'>' + text + f'</{into.tag}>'.encode()
+            self._edits.append((begin + len(tag), end, text))
+        else:
+            at = self.places[inside[-1]][-1][1] if last and inside else end
+            self._edits.append((at, at, text))
+
+    def replace(self, old: Any, new: Any) -> None:
+        """Put a new element or comment in the place of another one."""
+        begin, end = self.places[old][0][0], self.places[old][-1][1]
+        self._edits.append((begin, end, self._written(new, old, self._indent(old))))
 
     def _written(self, new: Any, like: Any, indent: bytes | None) -> bytes:
         """Return the text of a new element in the style of another one, on lines or on one."""
-        text: str
         if new.tag is etree.Comment:
-            text = etree.tostring(new, encoding='unicode')
-            return text.encode()
+            return bytes(etree.tostring(new, encoding='utf-8'))
         if indent is not None:
             etree.indent(new, self._unit)
         text = etree.tostring(new, encoding='unicode').replace('"', self._quote(like))
         text = text.replace('/>', self._end_of_tag)
-        return text.encode().replace(b'\n', self._newline + (indent or b''))
-
-    def replace(self, old: Any, new: Any) -> None:
-        """Put a new element or comment in the place of another one."""
-        first, end = self.places[old]
-        text = self._written(new, old, self._indent(old))
-        self._tokens[first: end + 1] = [text, *[b''] * (end - first)]
+        return bytes(text.encode().replace(b'\n', self._newline + (indent or b'')))
 
     def result(self) -> bytes:
         """Return the text with all changes."""
-        return b''.join(
-            part for pair in zip(self._tokens, self._added, strict=True) for part in pair
-        )
+        parts, position = [], 0
+        for begin, end, text in sorted(self._edits, key=lambda edit: edit[:2]):
+            parts += [self.data[position: begin], text]
+            position = end
+        return b''.join([*parts, self.data[position:]])
