@@ -49,20 +49,20 @@ def align_arms(arm: ArmAxes, target: ArmAxes, source: str) -> Alignment:
     frame alone so that its own axis does; along an axis and about it nothing is changed. Raises
     DescriptionError, naming the joint, if order, kind or axes are others.
     """
-    for name, *pair in zip(target.names, arm.parents, target.parents, strict=True):
-        if pair[0] != pair[1]:
-            before = ['the base' if k < 0 else arm.names[k] for k in pair]
-            raise DescriptionError(
-                f'{source}: joint {name!r:.80} follows {before[1]!r:.80}, in the model it follows '
-                f'{before[0]!r:.80}: name the scene of the arm that was identified'
-            )
-    for name, slides, is_slide in zip(
-        target.names, arm.is_prismatic, target.is_prismatic, strict=True
+    for name, before, other_before, slides, other_slides in zip(
+        target.names, arm.parents, target.parents, arm.is_prismatic, target.is_prismatic,
+        strict=True,
     ):
-        if slides != is_slide:
+        difference = ''
+        if before != other_before:
+            names = ['the base' if k < 0 else arm.names[k] for k in (other_before, before)]
+            difference = 'follows {!r:.80}, in the model it follows {!r:.80}'.format(*names)
+        elif slides != other_slides:
+            kinds = ['slides' if one else 'turns' for one in (other_slides, slides)]
+            difference = '{}, in the model it {}'.format(*kinds)
+        if difference:
             raise DescriptionError(
-                f'{source}: joint {name!r:.80} {"slides" if is_slide else "turns"}, in the model '
-                f'it {"slides" if slides else "turns"}: name the scene of the arm that was '
+                f'{source}: joint {name!r:.80} {difference}: name the scene of the arm that was '
                 'identified'
             )
     move = _fit(arm, target)
@@ -77,7 +77,15 @@ def align_arms(arm: ArmAxes, target: ArmAxes, source: str) -> Alignment:
         angles.append(float(np.linalg.norm(pin.log3(turn))))
         about = pin.SE3(turn, point + gap - turn @ point)
         poses.append(about * move * pose)
-    _check(target, distances, angles, source)
+    parts = np.array([distances, angles]) / np.array(SAME_AXIS)[:, None]
+    worst = int(np.argmax(parts.max(axis=0)))
+    if parts.max() > 1.0:
+        raise DescriptionError(
+            f'{source}: the axis of joint {target.names[worst]!r:.80} is {distances[worst]:.2g} m '
+            f'and {angles[worst]:.2g} rad from where the model has it at position zero, at most '
+            f'{SAME_AXIS[0]:g} m and {SAME_AXIS[1]:g} rad are rounding: this is another arm, or '
+            'its joints have other zero positions or directions'
+        )
     if max(distances) <= ROUNDING and max(angles) <= ROUNDING:
         return Alignment(tuple(poses), move.rotation, '')
     worst = int(np.argmax(distances))
@@ -120,17 +128,3 @@ def _fit(arm: ArmAxes, target: ArmAxes) -> pin.SE3:
         if least < ROUNDING**2:
             break
     return best
-
-
-def _check(
-    target: ArmAxes, distances: list[float], angles: list[float], source: str
-) -> None:
-    parts = np.array([distances, angles]) / np.array(SAME_AXIS)[:, None]
-    worst = int(np.argmax(parts.max(axis=0)))
-    if parts.max() > 1.0:
-        raise DescriptionError(
-            f'{source}: the axis of joint {target.names[worst]!r:.80} is {distances[worst]:.2g} m '
-            f'and {angles[worst]:.2g} rad from where the model has it at position zero, at most '
-            f'{SAME_AXIS[0]:g} m and {SAME_AXIS[1]:g} rad are rounding: this is another arm, or '
-            'its joints have other zero positions or directions'
-        )
