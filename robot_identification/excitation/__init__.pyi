@@ -66,7 +66,6 @@ from .parametrizations.sampled import (
 from .path_constraints import state_constraints as state_constraints
 from .sequential import (
     knowledge_of_model as knowledge_of_model, next_experiment as next_experiment,
-    no_knowledge as no_knowledge,
     residual_noise as residual_noise,
     weak_parameters as weak_parameters, WEAK_SHARE as WEAK_SHARE, Weakness as Weakness,
 )

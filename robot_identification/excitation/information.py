@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.experiment import Experiment
@@ -35,6 +34,8 @@ ROUNDING = 1.0e-13
 NO_INFORMATION = 1.0e-10
 # What of a parameter lies in directions without information.
 TOUCHED = 1.0e-7
+# More runs of a motion than these are never made: of ten seconds they take four months.
+MOST_RUNS = 1.0e6
 
 
 def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduction:
@@ -141,70 +142,30 @@ def standard_errors(rows: FloatArray) -> FloatArray:
     return np.where(np.linalg.norm(right[rank:], axis=0) > TOUCHED, np.inf, errors)
 
 
-@dataclass(frozen=True, eq=False)
-class InformationGrowth:
+def runs_until(known: FloatArray, run: FloatArray, targets: FloatArray) -> FloatArray:
     """
-    The covariance of b parameters while a motion is repeated.
+    Return how many runs of a motion bring the standard errors (b,) down to targets, shape (b,).
 
-    With P the information before and F that of one run, both are diagonal in the same r
-    directions: ``(P + t F)^-1 = X diag(1 / (known^2 + t shown^2)) X'``. The squares of `known` and
-    `shown`, the square roots of the information in them, add to one.
+    Information is `known` before (k, b), and that of one `run` (m, b). Zero where a parameter is
+    known well enough already, infinite where MOST_RUNS do not suffice.
     """
+    triangle = np.linalg.qr(run, mode='r')
 
-    X: FloatArray  # directions, in parameters, shape (b, r)
-    known: FloatArray  # before, shape (r,)
-    shown: FloatArray  # by one run, shape (r,)
-    undetermined: NDArray[np.bool_]  # parameters that neither determines, shape (b,)
+    def excess(exponent: float, index: int) -> float:
+        errors = standard_errors(np.vstack([known, np.exp(0.5 * exponent) * triangle]))
+        return float(np.log(min(errors[index], np.finfo(float).max) / targets[index]))
 
-    @classmethod
-    def of(cls, before: FloatArray, run: FloatArray) -> InformationGrowth:
-        """Return the growth from square roots of information: before (k, b), by a run (m, b)."""
-        stacked = np.vstack([before, np.linalg.qr(run, mode='r')])
-        size = _sizes(stacked)
-        U, singular, Vt = np.linalg.svd(stacked * size)
-        rank = int(np.sum(singular > NO_INFORMATION * singular.max(initial=0.0)))
-        U, singular, V, none = U[:, :rank], singular[:rank], Vt[:rank].T, Vt[rank:]
-        _, _, turn = np.linalg.svd(U[len(before):])
-        U = U @ turn.T
-        # Both are taken of U itself: 1 - shown^2 would lose what little is known.
-        known = np.linalg.norm(U[: len(before)], axis=0)
-        shown = np.linalg.norm(U[len(before):], axis=0)
-        X = (V / singular) @ turn.T * size[:, None]
-        return cls(
-            X, np.where(known > NO_INFORMATION, known, 0.0),
-            np.where(shown > NO_INFORMATION, shown, 0.0),
-            np.linalg.norm(none, axis=0) > TOUCHED,
-        )
-
-    def standard_errors(self, runs: float) -> FloatArray:
-        """Return standard errors after some runs, shape (b,); infinite where undetermined."""
-        if np.isinf(runs):
-            information = np.where(self.shown > 0.0, np.inf, self.known**2)
-        else:
-            information = self.known**2 + runs * self.shown**2
-        none = information == 0.0
-        parts = self.X**2 / np.where(none, 1.0, information)
-        errors = np.sqrt(parts[:, ~none].sum(axis=1))
-        lengths = np.linalg.norm(self.X, axis=1)
-        open_ = np.linalg.norm(self.X[:, none], axis=1) > TOUCHED * lengths
-        return np.where(open_ | self.undetermined, np.inf, errors)
-
-    def runs_until(self, index: int, target: float) -> float:
-        """Return how many runs bring a standard error down to a target; infinite if none do."""
-        if self.standard_errors(0.0)[index] <= target:
-            return 0.0
-        if not self.standard_errors(np.inf)[index] < target:
-            return float('inf')
-
-        def excess(exponent: float) -> float:
-            return float(np.log(self.standard_errors(np.exp(exponent))[index] / target))
-
-        low, high = -1.0, 1.0
-        while excess(low) < 0.0:
+    most = float(np.log(MOST_RUNS))
+    before = standard_errors(known)
+    last = standard_errors(np.vstack([known, np.sqrt(MOST_RUNS) * triangle]))
+    runs = np.where(before <= targets, 0.0, np.inf)
+    for index in np.flatnonzero((before > targets) & (last < targets)):
+        # Before the first bracket a run has shown hardly anything.
+        low = -1.0
+        while excess(low, index) < 0.0:
             low *= 2.0
-        while excess(high) > 0.0:
-            high *= 2.0
-        return float(np.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-9)))
+        runs[index] = np.exp(scipy.optimize.brentq(excess, low, most, (index,), xtol=1e-9))
+    return runs
 
 
 def information_root(covariance: FloatArray) -> tuple[FloatArray, int]:

@@ -55,12 +55,12 @@ class PathConstraint(ABC):
         """Return what each of the m limits is of."""
 
     @abstractmethod
-    def shares(self, motion: Motion) -> FloatArray:
-        """Return the shares along a motion, shape (N, m)."""
-
-    @abstractmethod
     def evaluate(self, motion: Motion) -> PathValues:
         """Return the shares along a motion with their derivatives."""
+
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, m)."""
+        return self.evaluate(motion).shares
 
     def use(self, shares: FloatArray) -> FloatArray:
         """Return how much of the limits shares use: their magnitude where both sides count."""
@@ -124,19 +124,6 @@ class WorkspaceBox(PathConstraint):
             for axis, scale in zip(self._axes, self.scale, strict=True)
         )
 
-    def shares(self, motion: Motion) -> FloatArray:
-        model = self._robot.pinocchio
-        data = model.createData()
-        places = np.empty((len(motion), 3))
-        for k, q in enumerate(motion.q):
-            pin.forwardKinematics(model, data, q)
-            places[k] = pin.updateFramePlacement(model, data, self._id).translation
-        return self._shares(places)
-
-    def _shares(self, places: FloatArray) -> FloatArray:
-        shares: FloatArray = (places[:, self._axes] - self.zero) / self.scale
-        return shares
-
     def evaluate(self, motion: Motion) -> PathValues:
         model = self._robot.pinocchio
         data = model.createData()
@@ -148,9 +135,10 @@ class WorkspaceBox(PathConstraint):
                 model, data, q, self._id, pin.LOCAL_WORLD_ALIGNED
             ).reshape(6, -1)[:3]
             places[k] = data.oMf[self._id].translation
-        by_q = jacobians[:, self._axes] / self.scale[:, None]
-        nothing = np.zeros_like(by_q)
-        return PathValues(self._shares(places), by_q, nothing, nothing)
+        return _of_positions(
+            (places[:, self._axes] - self.zero) / self.scale,
+            jacobians[:, self._axes] / self.scale[:, None],
+        )
 
 
 class ToolSpeed(PathConstraint):
@@ -166,20 +154,6 @@ class ToolSpeed(PathConstraint):
     def labels(self) -> tuple[str, ...]:
         return (self._frame,)
 
-    def shares(self, motion: Motion) -> FloatArray:
-        model = self._robot.pinocchio
-        data = model.createData()
-        velocities = np.empty((len(motion), 3))
-        for k, (q, dq) in enumerate(zip(motion.q, motion.dq, strict=True)):
-            pin.forwardKinematics(model, data, q, dq)
-            velocities[k] = pin.getFrameVelocity(model, data, self._id, pin.LOCAL).linear
-        return self._shares(velocities)
-
-    def _shares(self, velocities: FloatArray) -> FloatArray:
-        squared = np.sum(velocities**2, axis=1, keepdims=True) / self.scale**2
-        shares: FloatArray = np.sqrt(squared + REST_SHARE**2)
-        return shares
-
     def evaluate(self, motion: Motion) -> PathValues:
         model = self._robot.pinocchio
         data = model.createData()
@@ -193,7 +167,8 @@ class ToolSpeed(PathConstraint):
             both = pin.getFrameVelocityDerivatives(model, data, self._id, pin.LOCAL)
             # Of one joint they come as vectors.
             slopes[:, k] = [by.reshape(6, -1)[:3] for by in both]
-        shares = self._shares(velocities)
+        squared = np.sum(velocities**2, axis=1, keepdims=True) / self.scale**2
+        shares = np.sqrt(squared + REST_SHARE**2)
         by = np.einsum('ka,skaj->skj', velocities, slopes) / (self.scale**2 * shares)
         by_q, by_dq = by[:, :, None]
         return PathValues(shares, by_q, by_dq, np.zeros_like(by_q))
@@ -223,15 +198,12 @@ class SumRule(PathConstraint):
             for scale in self.scale
         )
 
-    def shares(self, motion: Motion) -> FloatArray:
-        sums = motion.q @ self._factors + self._rule.offset
-        shares: FloatArray = (sums[:, None] - self.zero) / self.scale
-        return shares
-
     def evaluate(self, motion: Motion) -> PathValues:
-        by_q = np.tile(self._factors / self.scale[:, None], (len(motion), 1, 1))
-        nothing = np.zeros_like(by_q)
-        return PathValues(self.shares(motion), by_q, nothing, nothing)
+        sums = motion.q @ self._factors + self._rule.offset
+        return _of_positions(
+            (sums[:, None] - self.zero) / self.scale,
+            np.tile(self._factors / self.scale[:, None], (len(motion), 1, 1)),
+        )
 
 
 class SineCosineRule(PathConstraint):
@@ -253,11 +225,6 @@ class SineCosineRule(PathConstraint):
     def labels(self) -> tuple[str, ...]:
         return (f'sin({self._rule.sine}) |cos({self._rule.cosine})|',)
 
-    def shares(self, motion: Motion) -> FloatArray:
-        a, b = (motion.q[:, joint] for joint in self._joints)
-        shares: FloatArray = (np.sin(a) * np.abs(np.cos(b)))[:, None] / self.scale
-        return shares
-
     def evaluate(self, motion: Motion) -> PathValues:
         a, b = (motion.q[:, joint] for joint in self._joints)
         by_q = np.zeros((*motion.q.shape[:1], 1, motion.q.shape[1]))
@@ -265,8 +232,13 @@ class SineCosineRule(PathConstraint):
         by_q[:, 0, self._joints[1]] -= (
             np.sin(a) * np.sin(b) * np.sign(np.cos(b)) / self.scale
         )
-        nothing = np.zeros_like(by_q)
-        return PathValues(self.shares(motion), by_q, nothing, nothing)
+        return _of_positions((np.sin(a) * np.abs(np.cos(b)))[:, None] / self.scale, by_q)
+
+
+def _of_positions(shares: FloatArray, by_q: FloatArray) -> PathValues:
+    """Return shares that depend on positions alone."""
+    nothing = np.zeros_like(by_q)
+    return PathValues(shares, by_q, nothing, nothing)
 
 
 def path_constraints(robot: RobotModel, experiment: Experiment) -> tuple[PathConstraint, ...]:

@@ -28,7 +28,7 @@ from robot_identification.excitation.constraints import motion_limits, MotionLim
 from robot_identification.excitation.evaluation import DENSE_RATE
 from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.information import (
-    BaseColumns, information_root, InformationGrowth, Knowledge, leave_open, ROUNDING,
+    BaseColumns, information_root, Knowledge, leave_open, ROUNDING, runs_until, standard_errors,
 )
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import (
@@ -66,7 +66,7 @@ class Weakness:
     after: FloatArray
     allowed: FloatArray  # (b,): largest standard error that is not weak
     # (b,): for how long the motion must be repeated until the error is the allowed one, the first
-    # time included: zero where it is known well enough without, infinite where no time is enough.
+    # time included: zero where it is known well enough without, infinite where no time suffices.
     minutes: FloatArray
     duration: float  # length of the motion [s]
     notes: tuple[str, ...] = ()  # those of the knowledge
@@ -105,12 +105,7 @@ def next_experiment(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]
 
 
 def knowledge_of_model(
-    model: IdentifiedModel,
-    robot: RobotModel,
-    experiment: Experiment,
-    *,
-    noise: FloatArray | None = None,
-    rate: float | None = None,
+    model: IdentifiedModel, robot: RobotModel, experiment: Experiment
 ) -> Knowledge:
     """
     Return the information of an identified model about an experiment's base parameters.
@@ -121,18 +116,15 @@ def knowledge_of_model(
     combinations that only its mounting shows) are left open, not held at their estimates: the rest
     has less information by what it shared with them. Friction coefficients are one parameter where
     joint, law and shape constants are the same; how a law passes through zero (its width) may
-    differ. `noise` (n,) is the standard deviation of the measured torque [N m], by default the
-    model's residual; `rate` that of recorded samples [Hz], by default that of the model's robot,
-    less where neighbouring samples have the same error. For the experiment see `next_experiment`.
-    Raises UsageError if the model is of another arm, noise or rate are unknown, or the experiment
-    has several sets of samples; DescriptionError if the covariance is not valid, or the noise is
-    not positive.
+    differ. The noise of the next recording is the model's residual, its rate that of the model's
+    robot. For the experiment see `next_experiment`. Raises UsageError if the model is of another
+    arm, noise or rate are unknown, or the experiment has several sets of samples; DescriptionError
+    if the covariance is not valid, or the noise is not positive.
     """
     _check_arm(model, robot)
-    noise = residual_noise(model) if noise is None else noise
-    if rate is None:
-        rate = model.robot.sampling_rate
-        rate = rate if np.isfinite(rate) else robot.sampling_rate
+    noise, rate = residual_noise(model), model.robot.sampling_rate
+    if not np.isfinite(rate):
+        rate = robot.sampling_rate
     base = BaseColumns(robot, experiment)
     reduction, change = base.reduction, base.change
     columns, notes = _match_columns(model.parameters, reduction.parameters)
@@ -154,31 +146,14 @@ def knowledge_of_model(
     for source, target in columns.items():
         lifted[target] = model.theta_lifted[source]
     theta = reduction.K @ np.linalg.solve(change, lifted)
-    growth = InformationGrowth.of(rows, np.zeros((0, reduction.rank)))
-    unknown = [reduction.names[i] for i in np.flatnonzero(growth.undetermined)]
+    unknown = [reduction.names[i] for i in np.flatnonzero(np.isinf(standard_errors(rows)))]
     if unknown:
         notes.append(f'the model does not determine {", ".join(unknown)}')
     return Knowledge(
-        rows, _weights(experiment, robot.n, noise, rate),
+        rows, _weights(experiment, noise, rate),
         _allowed_errors(base, motion_limits(robot, experiment), theta, noise), theta, noise, rate,
         tuple(notes),
     )
-
-
-def no_knowledge(
-    robot: RobotModel, experiment: Experiment, noise: FloatArray, rate: float
-) -> Knowledge:
-    """
-    Return the knowledge before the first motion: none.
-
-    `noise` (n,) is the standard deviation of the measured torques [N m], `rate` that of recorded
-    samples [Hz]; the experiment has one set of samples, see `next_experiment`.
-    """
-    base = BaseColumns(robot, experiment)
-    theta = np.zeros(base.reduction.rank)
-    weights = _weights(experiment, robot.n, noise, rate)
-    allowed = _allowed_errors(base, motion_limits(robot, experiment), theta, noise)
-    return Knowledge(np.zeros((0, len(theta))), weights, allowed, theta, noise, rate)
 
 
 def _allowed_errors(
@@ -247,16 +222,14 @@ def weak_parameters(
     W = columns.matrix(motion)
     recorded = np.sqrt(known.rate * trajectory.duration / count)
     shown = W / np.tile(known.noise, count)[:, None] * recorded
-    growth = InformationGrowth.of(known.rows, shown)
-    runs = [growth.runs_until(i, float(target)) for i, target in enumerate(known.allowed)]
     return Weakness(
         names=columns.reduction.names,
         units=columns.reduction.units_of(robot),
         theta=known.theta,
-        before=growth.standard_errors(0.0),
-        after=growth.standard_errors(1.0),
+        before=standard_errors(known.rows),
+        after=standard_errors(np.vstack([known.rows, shown])),
         allowed=known.allowed,
-        minutes=np.array(runs) * trajectory.duration / 60.0,
+        minutes=runs_until(known.rows, shown, known.allowed) * trajectory.duration / 60.0,
         duration=trajectory.duration,
         notes=known.notes,
     )
@@ -297,30 +270,20 @@ def residual_noise(model: IdentifiedModel) -> FloatArray:
         raise UsageError(
             f'the model does not state the residual of its {n} joints '
             '(quality.residual_standard_deviation), which is the noise of the next recording: '
-            'identify it again, or state the noise'
+            'identify it again'
         )
-    return _checked_noise(np.array(stated, dtype=float), n)
-
-
-def _checked_noise(noise: FloatArray, n: int) -> FloatArray:
-    if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
+    noise = np.array(stated, dtype=float)
+    if not np.all(np.isfinite(noise) & (noise > 0.0)):
         raise DescriptionError(
             f'the noise of the joints is {noise.tolist()} N m, {n} positive numbers are needed'
         )
     return noise
 
 
-def checked_rate(rate: float) -> float:
-    """Return a sampling rate [Hz]; UsageError if it is not positive."""
+def _weights(experiment: Experiment, noise: FloatArray, rate: float) -> FloatArray:
+    """Return the factors of the criterion's rows: one sample stands for many recorded ones."""
     if not 0.0 < rate < np.inf:
         raise UsageError(f'the sampling rate is {rate} Hz, a positive one is needed')
-    return rate
-
-
-def _weights(experiment: Experiment, n: int, noise: FloatArray, rate: float) -> FloatArray:
-    """Return the factors of the criterion's rows: one sample stands for many recorded ones."""
-    _checked_noise(noise, n)
-    checked_rate(rate)
     if len(experiment.samples) > 1:
         raise UsageError(
             'with earlier information one set of samples is needed, the experiment has '

@@ -15,14 +15,14 @@ from robot_identification.cli.excite_text import describe_weakness, weakness_con
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
     Budget, design_excitation, find_experiment, FourierParametrization, knowledge_of_model,
-    load_experiment, next_experiment, Trajectory, weak_parameters,
+    load_experiment, motion_limits, next_experiment, Trajectory, weak_parameters,
 )
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (
-    BaseColumns, experiment_reduction, information_root, InformationGrowth,
+    BaseColumns, experiment_reduction, information_root, Knowledge, runs_until, standard_errors,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.sequential import no_knowledge
+from robot_identification.excitation.sequential import _allowed_errors, _weights
 from robot_identification.model import (
     BaseReduction, CoulombFriction, dump_model, gravity_of_mounting, IdentifiedModel,
     make_robot_model, make_standard_parameters, Motion, observation_matrix, parse_urdf,
@@ -158,8 +158,7 @@ def test_what_the_model_does_not_have_is_unknown_by_name(arm, wanted):
         replace(wanted, friction='coulomb,viscous,offset'),
     )
     assert 'the model does not determine f01, f02' in known.notes
-    growth = InformationGrowth.of(known.rows, np.zeros((0, known.rows.shape[1])))
-    assert int(growth.undetermined.sum()) == 2
+    assert int(np.isinf(standard_errors(known.rows)).sum()) == 2
 
 
 def test_what_the_data_did_not_show_is_unknown(arm, wanted):
@@ -181,8 +180,7 @@ def test_coefficients_of_another_shape_are_other_parameters(arm, wanted):
         known = knowledge_of_model(
             identified(arm, lively(arm), NOISE, friction), arm, experiment
         )
-        growth = InformationGrowth.of(known.rows, np.zeros((0, known.rows.shape[1])))
-        assert int(growth.undetermined.sum()) == rank
+        assert int(np.isinf(standard_errors(known.rows)).sum()) == rank
         assert bool(known.notes) == bool(rank)
 
 
@@ -210,29 +208,41 @@ def test_errors_and_times_are_those_of_the_sum_of_information(seed):
     rng = np.random.default_rng(seed)
     before, run = rng.normal(size=(9, 5)), rng.normal(size=(20, 5))
     run[:, 4] = 0.0
-    growth = InformationGrowth.of(before, run)
-    errors = {}
-    for runs in (0.0, 1.0, 7.5):
-        total = before.T @ before + runs * run.T @ run
-        errors[runs] = np.sqrt(np.diag(np.linalg.inv(total)))
-        np.testing.assert_allclose(growth.standard_errors(runs), errors[runs], rtol=1e-8)
-    for index in range(4):
-        target = 0.3 * errors[0.0][index]
-        runs = growth.runs_until(index, target)
-        found = np.linalg.inv(before.T @ before + runs * run.T @ run)[index, index]
-        # What the search for the time leaves.
-        assert np.sqrt(found) == pytest.approx(target, rel=1e-6)
-        assert growth.runs_until(index, 1.1 * errors[0.0][index]) == 0.0
+    errors = [
+        np.sqrt(np.diag(np.linalg.inv(before.T @ before + runs * run.T @ run)))
+        for runs in (0.0, 1.0)
+    ]
+    np.testing.assert_allclose(standard_errors(before), errors[0], rtol=1e-8)
+    np.testing.assert_allclose(standard_errors(np.vstack([before, run])), errors[1], rtol=1e-8)
+    targets = 0.3 * errors[0]
     # The last one is helped by what the others are known better, and no further.
-    end = growth.standard_errors(np.inf)[4]
-    assert end == pytest.approx(1.0 / np.linalg.norm(before[:, 4]), rel=1e-8)
-    assert growth.runs_until(4, 0.99 * end) == np.inf
-    assert np.isfinite(growth.runs_until(4, 1.01 * end)) or errors[0.0][4] < 1.01 * end
+    end = 1.0 / np.linalg.norm(before[:, 4])
+    targets[4] = 0.99 * end
+    runs = runs_until(before, run, targets)
+    for index in range(4):
+        found = np.linalg.inv(before.T @ before + runs[index] * run.T @ run)[index, index]
+        # What the search for the time leaves.
+        assert np.sqrt(found) == pytest.approx(targets[index], rel=1e-6)
+    assert runs[4] == np.inf
+    targets = 1.1 * errors[0]
+    targets[4] = 1.01 * end
+    np.testing.assert_array_equal(runs_until(before, run, targets)[:4], 0.0)
+    assert np.isfinite(runs_until(before, run, targets)[4])
+
+
+def no_knowledge(arm, experiment):
+    """Return what is known before a first motion: nothing."""
+    base = BaseColumns(arm, experiment)
+    theta = np.zeros(base.reduction.rank)
+    return Knowledge(
+        np.zeros((0, len(theta))), _weights(experiment, NOISE, RATE),
+        _allowed_errors(base, motion_limits(arm, experiment), theta, NOISE), theta, NOISE, RATE,
+    )
 
 
 def test_weak_parameters_are_named_with_the_time_that_mends_them(arm, wanted, first):
     """A motion that moves the second joint little leaves its parameters weak."""
-    nothing = no_knowledge(arm, wanted, NOISE, RATE)
+    nothing = no_knowledge(arm, wanted)
     weakness = weak_parameters(arm, wanted, first, nothing)
     assert np.all(np.isinf(weakness.before))
     count = int(RATE * wanted.form.duration)
@@ -264,7 +274,7 @@ def test_what_a_motion_does_not_show_is_never_mended(arm, wanted, first):
     still = first.coefficients.copy()
     still[1, 1:] = 0.0
     frozen = replace(first, coefficients=still)
-    weakness = weak_parameters(arm, wanted, frozen, no_knowledge(arm, wanted, NOISE, RATE))
+    weakness = weak_parameters(arm, wanted, frozen, no_knowledge(arm, wanted))
     friction = [weakness.names.index(name) for name in ('fc2', 'fv2')]
     assert np.all(np.isinf(weakness.after[friction]))
     assert np.all(np.isinf(weakness.minutes[friction]))
@@ -364,7 +374,9 @@ def test_models_that_say_nothing_useful_are_refused(arm, wanted):
     with pytest.raises(UsageError, match='one set of samples'):
         knowledge_of_model(model, arm, replace(wanted, samples=(20, 40)))
     with pytest.raises(UsageError, match='sampling rate'):
-        knowledge_of_model(model, arm, wanted, rate=0.0)
+        knowledge_of_model(
+            replace(model, robot=replace(arm, sampling_rate=0.0)), arm, wanted
+        )
     renamed = make_robot_model(parse_urdf(two_link_urdf(name='other'), 'other'))
     with pytest.raises(UsageError, match='with the joints one, two; made_up has other, two'):
         knowledge_of_model(model, renamed, wanted)
