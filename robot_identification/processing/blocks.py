@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import (
     allocate, BoolArray, FloatArray, IntegerArray, LARGEST_IN_MEMORY, release,
 )
@@ -19,11 +21,20 @@ LEAST_BLOCK = 16  # chosen: a call for each row would take longer than the rows
 Rows = slice | IntegerArray | None
 
 
-def row_blocks(size: int, most: int | None = None) -> Iterator[slice]:
-    """Yield consecutive slices of at most so many rows, by default BLOCK_ROWS."""
+def row_blocks(
+    size: int, *arrays: NDArray[Any] | None, most: int | None = None
+) -> Iterator[slice]:
+    """
+    Yield consecutive slices of at most so many rows, by default BLOCK_ROWS.
+
+    What was read and written of `arrays` on the disk leaves memory after each.
+    """
     most = BLOCK_ROWS if most is None else most
     for start in range(0, size, most):
         yield slice(start, min(start + most, size))
+        for array in arrays:
+            if array is not None:
+                release(array)
 
 
 def block_of(values: FloatArray, rows: Rows, block: slice) -> FloatArray:
@@ -45,10 +56,8 @@ def take_rows(values: FloatArray, rows: Rows) -> FloatArray:
     # Of few rows of a long recording a block reaches far in its file.
     span = int(rows.max() - rows.min()) + 1 if len(rows) else 1
     size = min(max(BLOCK_ROWS * len(rows) // span, LEAST_BLOCK), BLOCK_ROWS)
-    for block in row_blocks(len(rows), size):
+    for block in row_blocks(len(rows), values, taken, most=size):
         taken[block] = values[rows[block]]
-        release(values)
-        release(taken)
     return taken
 
 
@@ -56,12 +65,11 @@ def thin_chosen(chosen: BoolArray, most: int) -> IntegerArray:
     """Return every k-th of the chosen rows (N,), of which there are then at least `most`."""
     step = max(int(np.count_nonzero(chosen)) // most, 1)
     found, before = [np.zeros(0, dtype=np.intp)], 0
-    for block in row_blocks(len(chosen)):
+    for block in row_blocks(len(chosen), chosen):
         rows = block.start + np.flatnonzero(chosen[block])
         # A view would keep all of them.
         found.append(rows[-before % step:: step].copy())
         before += len(rows)
-    release(chosen)
     return np.concatenate(found)
 
 
@@ -70,12 +78,10 @@ def chosen_rows(mask: BoolArray, value: bool = True) -> IntegerArray:
     count = int(np.count_nonzero(mask))
     rows: IntegerArray = allocate((count if value else len(mask) - count,), np.int64)
     written = 0
-    for block in row_blocks(len(mask)):
+    for block in row_blocks(len(mask), mask, rows):
         found = block.start + np.flatnonzero(mask[block] == value)
         rows[written: written + len(found)] = found
         written += len(found)
-        release(rows)
-    release(mask)
     return rows
 
 
@@ -98,29 +104,34 @@ def some_intervals(times: FloatArray) -> FloatArray:
     return take_rows(times, rows + 1) - take_rows(times, rows)
 
 
-def mask_where(size: int, is_there: Callable[[slice], BoolArray]) -> BoolArray:
-    """Return a mask (size,) of what is asked for block by block, on the disk where it is long."""
+def mask_where(
+    size: int, is_there: Callable[[slice], BoolArray], *read: NDArray[Any]
+) -> BoolArray:
+    """
+    Return a mask (size,) of what is asked for block by block, on the disk where it is long.
+
+    The arrays that are `read` for it leave memory.
+    """
     mask: BoolArray = allocate((size,), bool)
-    for block in row_blocks(size):
+    for block in row_blocks(size, mask, *read):
         mask[block] = is_there(block)
-        release(mask)
     return mask
 
 
 def take_off(mask: BoolArray, other: BoolArray, value: bool = True) -> int:
     """Clear a mask (N,) where another has a value; return how many rows these are."""
     count = 0
-    for block in row_blocks(len(mask)):
+    for block in row_blocks(len(mask), mask, other):
         lost = mask[block] & (other[block] == value)
         mask[block] ^= lost
         count += int(np.count_nonzero(lost))
-        release(mask)
-        release(other)
     return count
 
 
-def rows_where(size: int, is_there: Callable[[slice], BoolArray]) -> IntegerArray:
-    """Return the rows at which something is, which is asked for block by block."""
+def rows_where(
+    size: int, is_there: Callable[[slice], BoolArray], *read: NDArray[Any]
+) -> IntegerArray:
+    """Return the rows at which something is; see `mask_where`."""
     found = [np.zeros(0, dtype=np.intp)]
-    found += [block.start + np.flatnonzero(is_there(block)) for block in row_blocks(size)]
+    found += [block.start + np.flatnonzero(is_there(block)) for block in row_blocks(size, *read)]
     return np.concatenate(found)

@@ -233,12 +233,11 @@ def find_effort_spikes(dataset: Dataset) -> tuple[str, ...]:
 
 def _medians_of_three(effort: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield blocks of all samples but the ends, and medians with their neighbours."""
-    for block in row_blocks(len(effort) - 2):
+    for block in row_blocks(len(effort) - 2, effort):
         values = np.asarray(effort[block.start: block.stop + 2])
         before, here, after = values[:-2], values[1:-1], values[2:]
         low, high = np.minimum(before, after), np.maximum(before, after)
         yield here, np.clip(here, low, high)
-        release(effort)
 
 
 def _longest_standstills(
@@ -248,7 +247,7 @@ def _longest_standstills(
     n = effort.shape[1]
     begins, longest = [0] * n, [-1.0] * n
     found: list[tuple[int, int] | None] = [None] * n
-    for block in row_blocks(len(effort) - 1):
+    for block in row_blocks(len(effort) - 1, effort, stamps):
         values = np.asarray(effort[block.start: block.stop + 1])
         is_new = values[1:] != values[:-1]
         for joint in range(n):
@@ -262,8 +261,6 @@ def _longest_standstills(
                 longest[joint] = float(durations[at])
                 found[joint] = int(starts[at]), int(starts[at + 1])
             begins[joint] = int(changes[-1])
-        release(effort)
-        release(stamps)
     for joint, begin in enumerate(begins):
         if begin and stamps[-1] - stamps[begin] > longest[joint]:
             found[joint] = begin, len(stamps)

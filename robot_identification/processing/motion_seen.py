@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, release
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Dataset
 
@@ -46,11 +46,9 @@ def seconds_by_direction(dataset: Dataset) -> FloatArray:
     slowest, fastest = _extremes(dataset, dq, fitted)
     least = DIRECTED_SHARE * np.maximum(-slowest, fastest)
     samples = np.zeros((2, dq.shape[1]))
-    for rows in row_blocks(len(dataset)):
+    for rows in row_blocks(len(dataset), dq, fitted):
         speed = np.asarray(dq[rows])[fitted[rows]]
         samples += [np.sum(speed > least, axis=0), np.sum(speed < -least, axis=0)]
-        release(dq)
-        release(fitted)
     return samples / dataset.rate
 
 
@@ -66,12 +64,10 @@ def _extremes(
     """Return the least and the largest chosen value of each joint; infinite without any."""
     n = signal.shape[1]
     lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
-    for rows in row_blocks(len(dataset)):
+    for rows in row_blocks(len(dataset), signal, chosen):
         values = np.asarray(signal[rows])[chosen[rows]]
         lowest = np.minimum(lowest, values.min(axis=0, initial=np.inf))
         highest = np.maximum(highest, values.max(axis=0, initial=-np.inf))
-        release(signal)
-        release(chosen)
     return lowest, highest
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, release
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import Motion, rigid_torque, RobotModel
 from robot_identification.processing.blocks import row_blocks
@@ -275,9 +275,8 @@ def check_signed(where: str, names: Sequence[str], quantity: str, values: FloatA
 
 def _overlapping_blocks(values: FloatArray) -> Iterator[FloatArray]:
     """Yield blocks of rows, each with the first one of the next."""
-    for rows in row_blocks(len(values)):
+    for rows in row_blocks(len(values), values):
         yield np.asarray(values[rows.start:rows.stop + 1])
-        release(values)
 
 
 def check_positions(

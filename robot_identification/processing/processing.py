@@ -176,14 +176,13 @@ def _rows_to_fit(
     scored: BoolArray, duplicate: BoolArray, moving: slice, found: _Findings
 ) -> BoolArray:
     """Return the scored rows (N,) that are new and between the first and the last motion."""
-    fitted = mask_where(len(scored), lambda block: scored[block])
+    fitted = mask_where(len(scored), lambda block: scored[block], scored)
     take_off(fitted, duplicate)
     for part in (fitted[:moving.start], fitted[moving.stop:]):
         resting = int(np.count_nonzero(part))
         found.exclude(resting, 'at rest before or after all motion (scored, not fitted)')
         part[:] = False
-    for mask in (fitted, scored):
-        release(mask)
+    release(fitted)
     return fitted
 
 
@@ -241,11 +240,9 @@ class _Table:
             return self.effort
         effort = allocate(self.effort.shape)
         effort[:before] = np.nan
-        for block in row_blocks(len(effort) - before):
+        for block in row_blocks(len(effort) - before, effort, self.effort):
             rows = slice(before + block.start, before + block.stop)
             effort[rows] = self.effort[rows]
-            release(self.effort)
-            release(effort)
         return effort
 
 
@@ -263,13 +260,7 @@ def _read_table(
     count = len(timeline.stamps) if stop is None else int(np.searchsorted(timeline.stamps, stop))
     stamps, branch = timeline.stamps[:count], timeline.branch[:count]
     first = -np.inf if start is None else start
-
-    def is_in_window(block: slice) -> BoolArray:
-        inside: BoolArray = stamps[block] >= first
-        release(stamps)
-        return inside
-
-    in_window = mask_where(count, is_in_window)
+    in_window = mask_where(count, lambda block: stamps[block] >= first, stamps)
     window = f'between {start or 0.0:g} s and {"the end" if stop is None else f"{stop:g} s"}'
     if not in_window.any():
         raise DataError(
@@ -284,10 +275,8 @@ def _read_table(
         _check_effort(recording, contents.has_effort.any(), contents.has_nonzero_effort)
     derived = contents.derived_velocities(recording, found)
     finite = contents.finite
-    for block in row_blocks(len(finite)):
+    for block in row_blocks(len(finite), finite, contents.finite_dq):
         finite[block] &= np.all(contents.finite_dq[block] | derived, axis=1)
-        release(contents.finite_dq)
-        release(finite)
     _check_finite(recording, finite, found, contents.describe_absent(recording))
     usable = int(np.count_nonzero(finite & in_window))
     for mask in (finite, in_window):
@@ -346,10 +335,9 @@ def _without_wraps(table: _Table, recording: Recording, found: _Findings) -> _Ta
     )
     q = unwrap(table.q, wraps)
     lowest, highest = np.full(q.shape[1], np.inf), np.full(q.shape[1], -np.inf)
-    for block in row_blocks(len(q)):
+    for block in row_blocks(len(q), q):
         np.minimum(lowest, q[block].min(axis=0), out=lowest)
         np.maximum(highest, q[block].max(axis=0), out=highest)
-        release(q)
     return replace(table, q=q, travel=(lowest, highest), counted=joints.tolist())
 
 
@@ -418,11 +406,10 @@ class _Contents:
 def check_effort_recorded(recording: Recording) -> None:
     """Raise DataError if a recording has no effort, or zeros only."""
     has_effort = has_nonzero = False
-    for block in row_blocks(len(recording)):
+    for block in row_blocks(len(recording), recording.effort):
         effort = recording.effort[block]
         has_effort |= bool(_are_finite(effort).any())
         has_nonzero |= bool(np.nan_to_num(effort).any())
-        release(recording.effort)
     _check_effort(recording, has_effort, has_nonzero)
 
 
@@ -458,11 +445,9 @@ def _survey_contents(
     slowest, fastest = np.full(n, np.inf), np.full(n, -np.inf)
     has_effort: BoolArray = np.full(n, not with_effort)
     has_nonzero = False
-    for block in row_blocks(N):
-        q, dq, effort = (
-            block_of(values, order, block)
-            for values in (recording.q, recording.dq, recording.effort)
-        )
+    signals = recording.q, recording.dq, recording.effort
+    for block in row_blocks(N, *signals, in_window, finite, finite_dq):
+        q, dq, effort = (block_of(values, order, block) for values in signals)
         finite[block] = np.all(_are_finite(q), axis=1)
         if with_effort:
             finite[block] &= np.all(_are_finite(effort), axis=1) | ~in_window[block]
@@ -475,10 +460,6 @@ def _survey_contents(
         read = effort[in_window[block]]
         has_effort |= _are_finite(read).any(axis=0)
         has_nonzero |= bool(np.nan_to_num(read).any())
-        for signal in (
-            recording.q, recording.dq, recording.effort, in_window, finite, finite_dq,
-        ):
-            release(signal)
     return _Contents(
         finite, finite_dq, has_velocity, has_effort, has_nonzero, lowest, highest, slowest,
         fastest,

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 from robot_identification.arrays import (
-    allocate, BoolArray, FloatArray, IntegerArray, LARGEST_IN_MEMORY, release,
+    allocate, BoolArray, FloatArray, IntegerArray, LARGEST_IN_MEMORY,
 )
 from robot_identification.errors import DataError
 from robot_identification.model import (
@@ -73,13 +73,9 @@ def order_by_time(stamps: FloatArray) -> Timeline:
     the parts stay in the order they were recorded in, the later one moved behind the earlier.
     """
     N = len(stamps)
-
-    def is_descent(block: slice) -> BoolArray:
-        falls: BoolArray = np.diff(stamps[block.start: block.stop + 1]) < 0.0
-        release(stamps)
-        return falls
-
-    descents = 1 + rows_where(N - 1, is_descent)
+    descents = 1 + rows_where(
+        N - 1, lambda block: np.diff(stamps[block.start: block.stop + 1]) < 0.0, stamps
+    )
     if not descents.size:
         return Timeline(None, np.asarray(stamps), np.zeros(N, dtype=np.int32), 0, ())
     steps = _clock_steps(stamps, descents)
@@ -148,7 +144,7 @@ def find_duplicates(
     counts in rows that are `compared`.
     """
     duplicate: BoolArray = allocate((len(stamps),), bool)
-    for block in row_blocks(len(stamps) - 1):
+    for block in row_blocks(len(stamps) - 1, duplicate, compared, stamps, *values):
         later, earlier = slice(block.start + 1, block.stop + 1), block
         same = np.ones(block.stop - block.start, dtype=bool)
         for signal in values[:-1]:
@@ -159,10 +155,6 @@ def find_duplicates(
         duplicate[later] = (
             (stamps[later] <= stamps[earlier]) | same
         ) & (branch[later] == branch[earlier])
-        release(duplicate)
-        release(compared)
-        for signal in (stamps, *values):
-            release(signal)
     return duplicate
 
 
@@ -177,7 +169,7 @@ def is_blank_in_repeats(
     changes of the position.
     """
     changes = blanks = 0
-    for block in row_blocks(len(q) - 1):
+    for block in row_blocks(len(q) - 1, q, dq, effort):
         later, earlier = slice(block.start + 1, block.stop + 1), block
         same = np.all(q[later] == q[earlier], axis=1)
         changes += int(np.count_nonzero(~same))
@@ -186,8 +178,6 @@ def is_blank_in_repeats(
             same &= branch[later] == branch[earlier]
             same &= np.any(dq[later], axis=1) != np.any(dq[earlier], axis=1)
             blanks += int(np.count_nonzero(same))
-        for signal in (q, dq, effort):
-            release(signal)
     return blanks > MOST_BLANK * changes
 
 
@@ -251,7 +241,7 @@ def find_segments(
 ) -> tuple[tuple[slice, ...], tuple[Gap, ...]]:
     """Split rows where the clock was set back and at pauses longer than `longest` [s]."""
     edges, gaps = [0], []
-    for block in row_blocks(len(fresh) - 1):
+    for block in row_blocks(len(fresh) - 1, stamps, fresh):
         rows = np.asarray(fresh[block.start: block.stop + 1])
         times = np.asarray(stamps[rows])
         intervals, was_set = np.diff(times), np.diff(branch[rows]) != 0
@@ -259,8 +249,6 @@ def find_segments(
             edges.append(int(rows[end + 1]))
             if not was_set[end]:
                 gaps.append(Gap(float(times[end]), float(intervals[end])))
-        release(stamps)
-        release(fresh)
     edges.append(len(stamps))
     return tuple(slice(first, last) for first, last in pairwise(edges)), tuple(gaps)
 
@@ -279,7 +267,7 @@ def find_wraps(q: FloatArray, branch: IntegerArray) -> IntegerArray:
     of which most other large steps are no turns has none, as one whose unit is no radian.
     """
     found, large = [np.zeros((0, 3), dtype=np.int64)], np.zeros(q.shape[1])
-    for block in row_blocks(len(q) - 1):
+    for block in row_blocks(len(q) - 1, q):
         steps = np.diff(q[block.start: block.stop + 1], axis=0)
         jumps = np.abs(np.abs(steps) - TURN) < NEAR_TURN
         large += np.count_nonzero(np.abs(steps) > NEAR_TURN, axis=0)
@@ -288,7 +276,6 @@ def find_wraps(q: FloatArray, branch: IntegerArray) -> IntegerArray:
             rows, joints = np.nonzero(jumps)
             signs = np.sign(steps[rows, joints]).astype(np.int64)
             found.append(np.column_stack([block.start + 1 + rows, joints, signs]))
-        release(q)
     wraps: IntegerArray = np.concatenate(found)
     count = np.bincount(wraps[:, 1], minlength=q.shape[1])
     kept: IntegerArray = wraps[(2.0 * count > large)[wraps[:, 1]]]
@@ -298,12 +285,10 @@ def find_wraps(q: FloatArray, branch: IntegerArray) -> IntegerArray:
 def unwrap(q: FloatArray, wraps: IntegerArray) -> FloatArray:
     """Return positions (N, n) without their jumps by a turn; the first ones stay."""
     unwrapped: FloatArray = allocate(q.shape)
-    for block in row_blocks(len(q)):
+    for block in row_blocks(len(q), q, unwrapped):
         unwrapped[block] = q[block]
         for row, joint, sign in wraps[wraps[:, 0] < block.stop]:
             unwrapped[max(row, block.start): block.stop, joint] -= sign * TURN
-        release(q)
-        release(unwrapped)
     return unwrapped
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import allocate, BoolArray, FloatArray, release, select
+from robot_identification.arrays import allocate, BoolArray, FloatArray, select
 from robot_identification.processing.blocks import mask_where, row_blocks, rows_where
 from robot_identification.recording import Channel
 
@@ -68,23 +68,14 @@ def joint_temperatures(
     channel = _in_order(channel)
     temperature = allocate((len(stamps), joints))
     for joint, column in enumerate(channel.values.T):
-        read = _finite(column)
+        def is_read(rows: slice, column: FloatArray = column) -> BoolArray:
+            return np.isfinite(column[rows])
+
+        read = mask_where(len(column), is_read, column)
         times, values = select(channel.stamps, read), select(column, read)
-        for block in row_blocks(len(stamps)):
+        for block in row_blocks(len(stamps), stamps, temperature, times, values):
             temperature[block, joint] = _interpolate(stamps[block], times, values)
-            for array in (stamps, temperature, times, values):
-                release(array)
     return temperature, ''
-
-
-def _finite(values: FloatArray) -> BoolArray:
-    """Return which of the values (M,) are numbers."""
-    def read(rows: slice) -> BoolArray:
-        finite: BoolArray = np.isfinite(values[rows])
-        release(values)
-        return finite
-
-    return mask_where(len(values), read)
 
 
 def _interpolate(stamps: FloatArray, times: FloatArray, values: FloatArray) -> FloatArray:
@@ -102,12 +93,10 @@ def _interpolate(stamps: FloatArray, times: FloatArray, values: FloatArray) -> F
 
 def _in_order(channel: Channel) -> Channel:
     """Return a channel in the order of its stamps, as nearly all are recorded."""
-    def ascend(rows: slice) -> BoolArray:
-        ordered: BoolArray = np.diff(channel.stamps[rows.start: rows.stop + 1]) >= 0.0
-        release(channel.stamps)
-        return ordered
-
-    if all(ascend(rows).all() for rows in row_blocks(len(channel))):
+    if all(
+        np.all(np.diff(channel.stamps[rows.start: rows.stop + 1]) >= 0.0)
+        for rows in row_blocks(len(channel), channel.stamps)
+    ):
         return channel
     order = np.argsort(channel.stamps, kind='stable')
     order = order[: int(np.count_nonzero(np.isfinite(channel.stamps)))]
@@ -144,7 +133,7 @@ def find_exclusions(
     slow: BoolArray = allocate((len(stamps),), bool)
     stopped: BoolArray = allocate((len(stamps),), bool)
     slowest, modes = np.inf, set[float]()
-    for block in row_blocks(len(stamps)):
+    for block in row_blocks(len(stamps), stamps, slow, stopped):
         # A comparison with NaN, where nothing is known, is false.
         if scaling is not None:
             now = scaling.at(stamps[block])
@@ -154,8 +143,6 @@ def find_exclusions(
             now = mode.at(stamps[block])
             stopped[block] = np.isfinite(now) & ~np.isin(now, SAFE_MODES)
             modes.update(now[stopped[block]].tolist())
-        for array in (stamps, slow, stopped):
-            release(array)
     if slowest < np.inf:
         found.append(Exclusion(
             'at reduced speed scaling (neither scored nor fitted)',
@@ -197,28 +184,22 @@ def _changes(channel: Channel) -> tuple[FloatArray, FloatArray]:
     """Return when a channel (M, 1) in order of time takes another value, and those values."""
     times, values = [np.zeros(0)], [np.zeros(0)]
     before = np.nan
-    for rows in row_blocks(len(channel)):
+    for rows in row_blocks(len(channel), channel.stamps, channel.values):
         value = np.array(channel.values[rows, 0])
         received = np.flatnonzero(np.isfinite(value))
         changed = received[np.diff(value[received], prepend=before) != 0.0]
         times.append(channel.stamps[rows][changed])
         values.append(value[changed])
         before = values[-1][-1] if len(changed) else before
-        release(channel.stamps)
-        release(channel.values)
     return np.concatenate(times), np.concatenate(values)
 
 
 def _times(stamps: FloatArray, rows: BoolArray) -> str:
     """Return in words from when to when."""
-    def changes(block: slice) -> BoolArray:
-        changed: BoolArray = rows[block] != rows[block.start + 1: block.stop + 1]
-        return changed
-
-    edges = [
-        *([0] if rows[0] else []), *(1 + rows_where(len(rows) - 1, changes)),
-        *([len(rows)] if rows[-1] else []),
-    ]
+    changes = 1 + rows_where(
+        len(rows) - 1, lambda block: rows[block] != rows[block.start + 1: block.stop + 1], rows
+    )
+    edges = [*([0] if rows[0] else []), *changes, *([len(rows)] if rows[-1] else [])]
     intervals = [
         f'from {stamps[first]:.2f} s to {stamps[last - 1]:.2f} s'
         for first, last in zip(edges[::2], edges[1::2], strict=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
+from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter, Motion
 from robot_identification.processing.blocks import row_blocks
@@ -138,7 +138,7 @@ def _interpolate(
             part = slice(segment.start + int(low), segment.start + int(high))
             segments.append(part)
             known[part] = True
-            for block in row_blocks(part.stop - part.start):
+            for block in row_blocks(part.stop - part.start, theta, values):
                 inside = slice(part.start + block.start, part.start + block.stop)
                 t = samples.stamps[inside]
                 near = slice(
@@ -149,8 +149,6 @@ def _interpolate(
                 theta[inside] = interpolate(
                     t, times[near], np.where(np.isfinite(read), read, 0.0)
                 )
-            release(theta)
-            release(values)
     return theta, tuple(sorted(segments, key=lambda part: part.start)), known
 
 
@@ -159,15 +157,13 @@ def _find_strays(
 ) -> dict[int, str]:
     """Return a note for each joint whose rotor does not turn with the link."""
     lows, highs = [np.full((2, q.shape[1]), np.inf)], [np.full((2, q.shape[1]), -np.inf)]
-    for block in row_blocks(len(q)):
+    for block in row_blocks(len(q), q, theta):
         rows = known[block]
         if rows.any():
             link = np.asarray(q[block])[rows]
             both = np.stack([link, np.asarray(theta[block])[rows] - link])
             lows.append(both.min(axis=1))
             highs.append(both.max(axis=1))
-        release(q)
-        release(theta)
     travel, apart = np.max(highs, axis=0) - np.min(lows, axis=0)
     return {
         int(joint): f'the rotor of {recording.joint_names[joint]} is left out: its position less '
@@ -182,12 +178,9 @@ def _fill_in(
     rotors: Kinematics, links: Kinematics, known: BoolArray, has_rotor: BoolArray
 ) -> Motion:
     """Return the motion of the rotors, that of the links where they are not known."""
-    for block in row_blocks(len(known)):
-        seen = known[block][:, None] & has_rotor
-        for rotor, link in (
-            (rotors.q, links.q), (rotors.dq, links.dq), (rotors.ddq, links.ddq),
-        ):
+    pairs = (rotors.q, links.q), (rotors.dq, links.dq), (rotors.ddq, links.ddq)
+    for rotor, link in pairs:
+        for block in row_blocks(len(known), rotor, link):
+            seen = known[block][:, None] & has_rotor
             rotor[block] = np.where(seen, rotor[block], link[block])
-            release(rotor)
-            release(link)
     return Motion(rotors.q, rotors.dq, rotors.ddq)

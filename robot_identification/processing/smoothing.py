@@ -324,13 +324,11 @@ def follow_period(
         )
     series = fit_fourier(samples.stamps, samples.q, rows, period, harmonics)
     follows = _follows(samples, series, rows) & kinematics.usable
-    for block in row_blocks(len(samples.stamps)):
+    for block in row_blocks(len(samples.stamps), kinematics.dq, kinematics.ddq):
         chosen = block.start + np.flatnonzero(follows[block])
         at = samples.stamps[chosen] - samples.delay
         kinematics.dq[chosen] = series.evaluate(at, 1)
         kinematics.ddq[chosen] = series.evaluate(at, 2)
-        release(kinematics.dq)
-        release(kinematics.ddq)
     periods = round(float(np.ptp(samples.stamps[rows])) / period)
     notes = [f'kinematics are a Fourier series of {harmonics} harmonics over {periods} periods']
     others = int(np.count_nonzero(kinematics.usable & ~follows))
@@ -358,10 +356,9 @@ def _follows(samples: Samples, series: FourierSeries, rows: IntegerArray) -> Boo
     travel = np.abs(series.coefficients[1:]).sum(axis=0)
     near = np.maximum(FAR_DEVIATIONS * deviation, NEAR_SHARE * travel)
     follows = np.zeros(len(samples.stamps), dtype=bool)
-    for block in row_blocks(len(samples.stamps)):
+    for block in row_blocks(len(samples.stamps), samples.q):
         error = np.abs(samples.q[block] - series.evaluate(samples.stamps[block]))
         follows[block] = np.all(error <= near, axis=1)
-        release(samples.q)
     return follows
 
 
