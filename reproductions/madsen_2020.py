@@ -30,7 +30,7 @@ from robot_identification.model.frames import link_frames
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.rows import decimation_step
+from robot_identification.processing import decimation_step
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 
 TITLE = 'Madsen et al. 2020: a UR5e with two encoders a joint'

@@ -25,7 +25,7 @@ from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
-from robot_identification.processing.rows import with_smooth_effort
+from robot_identification.processing.smoothing import smooth_effort
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
@@ -239,7 +239,7 @@ def normalized_errors(
 
 def smooth_torque(dataset: Dataset, robot: RobotModel) -> FloatArray:
     """Return the smoothed measured joint torque (N, n) [N m] that the paper regresses on."""
-    torque: FloatArray = with_smooth_effort(dataset, SMOOTHING).effort * robot.drives.drive_gain
+    torque: FloatArray = smooth_effort(dataset, SMOOTHING) * robot.drives.drive_gain
     return torque
 
 

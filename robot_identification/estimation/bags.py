@@ -24,7 +24,7 @@ from robot_identification.files import file_sha256
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.processing import (
     check_robot_name, Contradiction, Dataset, find_constant_effort_joints, find_stationary_joints,
-    held_joint_remarks, process, read_arm, with_position_error, with_smooth_effort,
+    held_joint_remarks, process, read_arm, smooth_effort, with_position_error,
 )
 from robot_identification.recording import read_command, Recording
 
@@ -127,7 +127,7 @@ def training_data(
     """
     return TrainingData(
         dataset, dataset.torque_per_effort(robot), rows,
-        None if effort_filter is None else with_smooth_effort(dataset, effort_filter).effort,
+        None if effort_filter is None else smooth_effort(dataset, effort_filter),
         find_constant_effort_joints(dataset),
     )
 

@@ -34,7 +34,6 @@ from robot_identification.model import (
     Motion, RELEASED_BLOCKS, rigid_torque, RobotModel, run_friction,
 )
 from robot_identification.parallel import run_jobs
-from robot_identification.processing import fast_enough
 from robot_identification.texts import short_repr
 
 # Matrices of more numbers than this are not kept (64 MB) but computed again.
@@ -461,7 +460,8 @@ class Observations:
         parameters, motion = self.reduction.parameters, part.dataset.motion
         states = initial_friction_states(parameters)
         slowest = self.treatment.slowest
-        fast = None if slowest is None else fast_enough(motion.dq, slowest)
+        # Where friction has the sign of the velocity, slow samples have a random one.
+        fast = None if slowest is None else np.abs(motion.dq) >= slowest
         for number, rows in enumerate(block_slices(len(motion))):
             if number % RELEASED_BLOCKS == 0:
                 part.dataset.release()

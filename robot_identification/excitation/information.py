@@ -159,7 +159,7 @@ def runs_until(known: FloatArray, run: FloatArray, targets: FloatArray) -> Float
     before = standard_errors(known)
     last = standard_errors(np.vstack([known, np.sqrt(MOST_RUNS) * triangle]))
     runs = np.where(before <= targets, 0.0, np.inf)
-    for index in np.flatnonzero((before > targets) & (last < targets)):
+    for index in np.flatnonzero((before > targets) & (last < targets)).tolist():
         # Before the first bracket a run has shown hardly anything.
         low = -1.0
         while excess(low, index) < 0.0:

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .dataset import (
-    Contradiction as Contradiction, Dataset as Dataset, have_rotors as have_rotors,
-    MOVING_SPEED as MOVING_SPEED,
+    Contradiction as Contradiction, Dataset as Dataset,
+    find_constant_effort_joints as find_constant_effort_joints,
+    find_position_steps as find_position_steps, find_stationary_joints as find_stationary_joints,
+    find_unexcited_joints as find_unexcited_joints, have_rotors as have_rotors,
+    MOVING_SPEED as MOVING_SPEED, seconds_by_direction as seconds_by_direction,
 )
 from .effort import (
     compare_with_current as compare_with_current, current_facts as current_facts,
@@ -16,7 +19,9 @@ from .effort_meaning import (
 from .filters import (
     causal_coefficients as causal_coefficients, CAUSAL_CUTOFF as CAUSAL_CUTOFF,
     CAUSAL_GAP_PERIODS as CAUSAL_GAP_PERIODS, CAUSAL_ORDER as CAUSAL_ORDER,
-    causal_signals as causal_signals, HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass,
+    causal_signals as causal_signals, decimation_step as decimation_step,
+    HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass,
+    parallel_decimate as parallel_decimate,
 )
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
 from .loading import (
@@ -24,18 +29,9 @@ from .loading import (
     load_for_model as load_for_model, read_arm as read_arm, read_for_model as read_for_model,
     uses_rotors as uses_rotors,
 )
-from .motion_seen import (
-    find_constant_effort_joints as find_constant_effort_joints,
-    find_position_steps as find_position_steps, find_stationary_joints as find_stationary_joints,
-    find_unexcited_joints as find_unexcited_joints, seconds_by_direction as seconds_by_direction,
-)
 from .periods import (
     find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,
     NotPeriodicError as NotPeriodicError, PeriodicMotion as PeriodicMotion,
-)
-from .position_error import (
-    CommandDelay as CommandDelay, find_command_delay as find_command_delay,
-    with_position_error as with_position_error,
 )
 from .processing import (
     check_effort_recorded as check_effort_recorded, describe_damage as describe_damage,
@@ -50,8 +46,8 @@ from .robot_state import (
     SAFE_MODES as SAFE_MODES, SAFETY_MODES as SAFETY_MODES,
     temperatures_so_far as temperatures_so_far,
 )
-from .rows import (
-    decimation_step as decimation_step, fast_enough as fast_enough,
-    parallel_decimate as parallel_decimate, with_smooth_effort as with_smooth_effort,
+from .smoothing import smooth_effort as smooth_effort
+from .tracking import (
+    CommandDelay as CommandDelay, find_command_delay as find_command_delay, track as track,
+    Tracking as Tracking, with_position_error as with_position_error,
 )
-from .tracking import track as track, Tracking as Tracking

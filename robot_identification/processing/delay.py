@@ -22,6 +22,7 @@ from robot_identification.model import (
 )
 from robot_identification.processing.blocks import first_chosen
 from robot_identification.processing.dataset import Delay
+from robot_identification.processing.effort_hypotheses import orthonormal
 from robot_identification.processing.filters import central_difference, low_pass
 from robot_identification.processing.plausibility import SMALLEST_MOTION
 from robot_identification.processing.smoothing import interpolate, Samples
@@ -47,8 +48,6 @@ SLIDING_WIDTHS = (0.003, 0.01, 0.03, 0.1, 0.3)
 PRESLIDING_RADII = np.array([0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2])
 # Edges of the filters, left out on both sides [s].
 EDGE = 0.3
-# Directions of the regressor below this share of the largest are not used.
-SMALLEST_DIRECTION = 1e-6
 # Independent samples that must remain in addition to the columns, over their number [1]: with
 # fewer, columns explain noise, and at one shift more of it than at another.
 FEWEST_LEFT = 1.0
@@ -201,14 +200,6 @@ def _columns(
     return columns
 
 
-def _unit_columns(columns: FloatArray) -> FloatArray:
-    """Return the columns that are not zero, at unit length."""
-    sizes = np.linalg.norm(columns, axis=0)
-    used = sizes > 1e-9 * sizes.max(initial=0.0)
-    unit: FloatArray = columns[:, used] / sizes[used]
-    return unit
-
-
 def _profile(stretches: Sequence[_Stretch], joint: int) -> FloatArray | None:
     """
     Return minus the logarithm of the likelihood of one joint's effort at SHIFTS, (s,).
@@ -217,9 +208,7 @@ def _profile(stretches: Sequence[_Stretch], joint: int) -> FloatArray | None:
     """
     if not any(np.ptp(one.effort[:, joint]) > 0.0 for one in stretches):
         return None
-    columns = _unit_columns(np.concatenate([one.columns[joint] for one in stretches]))
-    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    basis = basis[:, sizes > SMALLEST_DIRECTION * sizes[0]]
+    basis = orthonormal(np.concatenate([one.columns[joint] for one in stretches]))
     left = sum(one.independent for one in stretches) - basis.shape[1]
     if left < FEWEST_LEFT * basis.shape[1]:
         return None

@@ -89,6 +89,35 @@ def central_difference(x: FloatArray, rate: float) -> FloatArray:
     return derivative
 
 
+PARALLEL_ORDER = 4  # of the Butterworth low-pass of Gautier (docs/processing.md)
+# Of the new sampling rate, so much of half is passed by the filter.
+DECIMATION_SHARE = 0.8
+# By which a rate found from stamps is off: 999.999 Hz is a kilohertz.
+RATE_ERROR = 1.0e-3
+
+
+def decimation_step(rate: float, cutoff: float) -> int:
+    """
+    Return the step between rows that are needed after a low-pass.
+
+    Sampling rate and cut-off are in Hz.
+    """
+    step = DECIMATION_SHARE * rate / (2.0 * cutoff)
+    return max(int(step * (1.0 + RATE_ERROR)), 1)
+
+
+def parallel_decimate(columns: FloatArray, rate: float, cutoff: float) -> FloatArray:
+    """
+    Return columns (N, k) filtered alike, every ``decimation_step(rate, cutoff)``-th row.
+
+    The columns are those of the observation matrix of one joint and its effort: filtered in
+    parallel, the equations between them hold as before (Gautier; Madsen et al. 2020). `rate` is
+    the sampling rate [Hz], `cutoff` that of one pass of the zero-phase low-pass of order 4 [Hz].
+    """
+    filtered = low_pass(columns, rate, KinematicFilter(order=PARALLEL_ORDER, cutoff=cutoff))
+    return filtered[:: decimation_step(rate, cutoff)]
+
+
 # A causal filter has to be faster than the zero-phase one of identification, or it lags [Hz].
 CAUSAL_CUTOFF = 30.0
 CAUSAL_ORDER = 2  # of the Butterworth filter

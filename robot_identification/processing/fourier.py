@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Periodic motions: averages over periods, Fourier series, spectral derivatives."""
+"""Periodic motions: Fourier series, and the noise about the mean of all periods."""
 
 from __future__ import annotations
 
@@ -10,57 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntegerArray
 from robot_identification.processing.blocks import row_blocks
-
-
-def spectral_derivative(
-    x: FloatArray, rate: float, order: int = 1, harmonics: int | None = None
-) -> FloatArray:
-    """
-    Differentiate uniform samples (N, n) of whole periods in the frequency domain.
-
-    Exact for what is limited to the harmonics that are kept.
-    """
-    N = len(x)
-    spectrum = np.fft.rfft(x, axis=0)
-    omega = 2.0 * np.pi * np.fft.rfftfreq(N, 1.0 / rate)
-    spectrum *= ((1j * omega) ** order)[:, None]
-    if harmonics is not None:
-        spectrum[harmonics + 1:] = 0.0
-    if N % 2 == 0 and order % 2 == 1:
-        # The sine at half the sampling rate is zero at every sample: its phase is unknown.
-        spectrum[-1] = 0.0
-    derivative: FloatArray = np.fft.irfft(spectrum, N, axis=0)
-    return derivative
-
-
-@dataclass(frozen=True, eq=False)
-class PeriodAverage:
-    """The mean over periods."""
-
-    mean: FloatArray  # shape (M, n); of the M samples of a period
-    # shape (n,); of one sample about the mean of all periods; NaN with one period only
-    variance: FloatArray
-    periods: int  # How many were averaged
-
-
-def average_periods(x: FloatArray, periods: int) -> PeriodAverage:
-    """
-    Average uniform samples (P M, n) over P whole periods (Swevers et al. 1997).
-
-    Raise ValueError if the rows are no multiple of the periods.
-    """
-    if periods < 1 or len(x) % periods or not len(x):
-        raise ValueError(f'{len(x)} samples are no {periods} whole periods')
-    mean = np.zeros((len(x) // periods, x.shape[1]))
-    squares = np.zeros_like(mean)
-    # Welford's recursion: one period in memory after the other.
-    for number, period in enumerate(np.split(x, periods), start=1):
-        difference = period - mean
-        mean += difference / number
-        squares += difference * (period - mean)
-    freedom = (periods - 1) * len(mean)
-    variance = squares.sum(axis=0) / freedom if freedom else np.full(x.shape[1], np.nan)
-    return PeriodAverage(mean, variance, periods)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,17 +74,25 @@ def whole_periods(t: FloatArray, rows: BoolArray, period: float) -> IntegerArray
     return chosen[t[chosen] >= last - count * period - 0.5 * step] if count else chosen[:0]
 
 
-def fold(
+def deviation_about_periods(
     t: FloatArray, x: FloatArray, rows: IntegerArray, period: float, rate: float
 ) -> FloatArray:
     """
-    Return whole periods of samples (N, n) on common phases, for `average_periods`.
+    Return the standard deviation (n,) of one sample about the mean of all periods.
 
-    Where a period is a whole number of samples, and these are uniform, the samples themselves
-    are returned; between others it is interpolated, which makes the noise a little smaller.
+    Samples (N, n) at the times `t` (N,) [s], of which the `rows` are whole periods, are taken to
+    common phases: themselves where a period is a whole number of uniform samples, else
+    interpolated, which makes noise a little smaller. NaN with one period only (Swevers et al.
+    1997).
     """
-    size = max(round(period * rate), 1)
-    times = t[rows]
-    periods = max(round((times[-1] - times[0]) / period), 1)
+    size, times = max(round(period * rate), 1), t[rows]
+    periods = max(round(float(np.ptp(times)) / period), 1)
+    if periods == 1:
+        return np.full(x.shape[1], np.nan)
     phases = times[0] + np.arange(periods * size) * (period / size)
-    return np.column_stack([np.interp(phases, times, column) for column in x[rows].T])
+    # One joint in memory at a time.
+    folded = (
+        np.interp(phases, times, x[rows, joint]).reshape(periods, size)
+        for joint in range(x.shape[1])
+    )
+    return np.sqrt([one.var(axis=0, ddof=1).mean() for one in folded])

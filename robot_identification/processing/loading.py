@@ -14,9 +14,9 @@ from robot_identification.errors import DataError
 from robot_identification.files import AnyPath
 from robot_identification.model import EFFORT_UNITS, IdentifiedModel, RobotModel
 from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.position_error import with_position_error
 from robot_identification.processing.processing import process
 from robot_identification.processing.repairs import held_joint_remarks, watched_joints
+from robot_identification.processing.tracking import with_position_error
 from robot_identification.recording import read_command, read_recording, Recording, spread_parts
 
 # Temperatures up to this outside those of an identification are as good as inside [K].

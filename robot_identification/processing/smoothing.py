@@ -13,13 +13,13 @@ from robot_identification.arrays import allocate, BoolArray, FloatArray, Integer
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter
 from robot_identification.processing.blocks import BLOCK_ROWS, row_blocks, take_rows
-from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.processing.dataset import Dataset, MOVING_SPEED
 from robot_identification.processing.filters import (
     central_difference, local_polynomial, low_pass, low_pass_memory, rloess, rloess_memory,
     window_length,
 )
 from robot_identification.processing.fourier import (
-    average_periods, fit_fourier, fold, FourierSeries, whole_periods,
+    deviation_about_periods, fit_fourier, FourierSeries, whole_periods,
 )
 import scipy
 
@@ -273,6 +273,38 @@ def _mean_over_difference(velocity: FloatArray) -> FloatArray:
     return mean
 
 
+def smooth_effort(dataset: Dataset, kinematic_filter: KinematicFilter) -> FloatArray:
+    """
+    Return the effort (N, n) of a dataset smoothed, as some publications use it.
+
+    Errors computed with it do not hold for the recorded effort.
+    """
+    effort = allocate(dataset.effort.shape)
+    effort[:] = dataset.effort
+    for segment in dataset.segments:
+        known = np.all(np.isfinite(dataset.effort[segment]), axis=1)
+        known[1:] &= np.diff(dataset.stamps[segment]) > 0.0
+        rows = segment.start + np.flatnonzero(known)
+        if len(rows) < 2:
+            continue
+        times = dataset.stamps[rows]
+        if kinematic_filter.kind == 'fourier':
+            period, harmonics = kinematic_filter.period, kinematic_filter.harmonics
+            assert period is not None
+            series = fit_fourier(dataset.stamps, dataset.effort, rows, period, harmonics)
+            effort[rows] = series.evaluate(times)
+            continue
+        duration = float(np.ptp(times))
+        count = max(round(duration * dataset.rate), 1) + 1
+        grid = np.linspace(times[0], times[-1], count)
+        uniform = interpolate(grid, times, dataset.effort[rows])
+        smooth, _ = SMOOTHERS[kinematic_filter.kind].smooth(
+            uniform, (count - 1) / duration, kinematic_filter
+        )
+        effort[rows] = interpolate(times, grid, smooth)
+    return effort
+
+
 # What is farther from the series than this many standard deviations is not of the period, unless
 # it is near on the scale of the motion.
 FAR_DEVIATIONS = 5.0
@@ -341,7 +373,7 @@ def follow_period(
     if samples.dq is not None:
         signals['dq'] = samples.dq
     noise = {
-        name: _noise(samples.stamps, values, rows, period, rate)
+        name: deviation_about_periods(samples.stamps, values, rows, period, rate)
         for name, values in signals.items()
     }
     return PeriodicFindings(noise, tuple(notes))
@@ -360,15 +392,3 @@ def _follows(samples: Samples, series: FourierSeries, rows: IntegerArray) -> Boo
         error = np.abs(samples.q[block] - series.evaluate(samples.stamps[block]))
         follows[block] = np.all(error <= near, axis=1)
     return follows
-
-
-def _noise(
-    stamps: FloatArray, values: FloatArray, rows: IntegerArray, period: float, rate: float
-) -> FloatArray:
-    """Return the standard deviation about the mean of all periods, joint by joint."""
-    deviations = []
-    for joint in range(values.shape[1]):
-        folded = fold(stamps, values[:, joint: joint + 1], rows, period, rate)
-        periods = max(round(float(np.ptp(stamps[rows])) / period), 1)
-        deviations.append(float(np.sqrt(average_periods(folded, periods).variance[0])))
-    return np.array(deviations)

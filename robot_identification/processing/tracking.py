@@ -1,16 +1,33 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tracking of the planned motion by the recorded one."""
+"""
+Tracking of a planned motion by the recorded one, and commands of proportional servos.
+
+A servo that is only told where to be drives its motor by ``gain (command - position)``: the error
+stands for a current of an unknown gain, once it is known how late commands arrive. The delay is
+that which leaves least of the error to be explained by bodies and plain friction. A wrong one adds
+velocity, which friction takes, and acceleration, which rotors take; what the error itself changes
+by meanwhile decides. More friction terms would imitate a delay, as those before sliding do.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError
 from robot_identification.excitation import Trajectory
+from robot_identification.model import (
+    inertial_regressor, KinematicFilter, Motion, POSITION_ERROR, RobotModel,
+)
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.effort_hypotheses import orthonormal
+from robot_identification.processing.plausibility import SMALLEST_MOTION
+from robot_identification.processing.processing import process
+from robot_identification.recording import COMMAND_CHANNEL, Recording
 import scipy
 
 # Starts are tried at this distance first [s], and then found between two of them.
@@ -78,3 +95,110 @@ def _errors(trajectory: Trajectory, t: FloatArray, q: FloatArray, start: float) 
     during = (t >= start) & (t <= start + trajectory.duration)
     errors: FloatArray = q[during] - trajectory.sample(t[during] - start).q
     return errors
+
+
+# Delays that are tried [s]: buses and loops of hobby servos take up to a tenth of a second, and
+# programs log a command before or after they read the position.
+DELAYS = np.arange(-0.05, 0.2001, 0.001)
+# Rows of a recording that the delay is taken from; chosen: minutes at 30 Hz.
+MOST_ROWS = 10_000
+# Cut-off of the kinematics over the rate of the recording, at most that of the default filter:
+# differences of positions have noise up to half the rate.
+CUTOFF_SHARE = 0.25
+# Velocity at which the sign of the dry friction reverses [rad/s].
+SLIDING = 0.01
+
+
+@dataclass(frozen=True)
+class CommandDelay:
+    """Delay from a logged command to the servo's torque [s]."""
+
+    value: float
+    joints: tuple[float, float]  # the smallest and largest that one joint would have alone
+
+    def describe(self) -> str:
+        """Return the delay in words."""
+        low, high = (1e3 * one for one in self.joints)
+        return (
+            f'effort is the position error of the servos: commands act {1e3 * self.value:.0f} ms '
+            f'after they were logged (found; single joints {low:.0f} to {high:.0f} ms). What the '
+            'delay is off by is viscous friction in the model'
+        )
+
+
+def with_position_error(recording: Recording, delay: float) -> Recording:
+    """
+    Return a recording with commands whose effort is command less position [rad].
+
+    Commands are taken `delay` [s] before the positions, straight between two of them.
+    """
+    return replace(
+        recording,
+        effort=_commands(recording, recording.stamps - delay) - recording.q,
+        metadata={**recording.metadata, 'effort_unit': POSITION_ERROR},
+    )
+
+
+def _commands(recording: Recording, times: FloatArray) -> FloatArray:
+    """Return the commanded positions (N, n) at some times [rad]."""
+    command = recording.channels[COMMAND_CHANNEL]
+    known = np.isfinite(command.values).all(axis=1)
+    if not known.any():
+        raise DataError(f'{recording.source} has no row with the commands of all joints')
+    return np.column_stack([
+        np.interp(times, command.stamps[known], column) for column in command.values[known].T
+    ])
+
+
+def find_command_delay(
+    robot: RobotModel, recordings: Sequence[Recording],
+    window: tuple[float | None, float | None] = (None, None),
+) -> CommandDelay:
+    """
+    Return the delay of the commands of recordings.
+
+    The window is as in `process` [s]. Raises DataError where it is beyond DELAYS, or no joint
+    moves.
+    """
+    misfits = np.sum([_misfits(robot, recording, window) for recording in recordings], axis=0)
+    moving = misfits[np.any(misfits != 0.0, axis=1)]
+    sources = ', '.join(recording.source for recording in recordings)
+    if not len(moving):
+        raise DataError(f'{sources}: no joint moves, so that the delay of its command is unknown')
+    at = int(np.argmin(moving.sum(axis=0)))
+    if at in (0, len(DELAYS) - 1):
+        raise DataError(
+            f'{sources}: no delay from {1e3 * DELAYS[0]:.0f} to {1e3 * DELAYS[-1]:.0f} ms makes '
+            'positions follow their commands: check which columns are commands, and that the '
+            'servos are proportional'
+        )
+    alone = DELAYS[np.argmin(moving, axis=1)]
+    return CommandDelay(float(DELAYS[at]), (float(alone.min()), float(alone.max())))
+
+
+def _misfits(
+    robot: RobotModel, recording: Recording, window: tuple[float | None, float | None]
+) -> FloatArray:
+    """Return minus the log-likelihood of each of DELAYS (n, d); zero of a joint at rest."""
+    rate = 1.0 / float(np.median(np.diff(recording.stamps)))
+    smoothing = KinematicFilter(cutoff=min(KinematicFilter().cutoff, CUTOFF_SHARE * rate))
+    dataset = process(
+        recording, smoothing, POSITION_ERROR, start=window[0], stop=window[1], with_effort=False
+    )
+    rows = np.flatnonzero(dataset.fitted)[:MOST_ROWS]
+    whole = dataset.motion
+    motion = Motion(*(np.array(one[rows]) for one in (whole.q, whole.dq, whole.ddq)))
+    commands = np.stack([_commands(recording, dataset.stamps[rows] - delay) for delay in DELAYS])
+    bodies = inertial_regressor(robot, motion).reshape(len(rows), robot.n, -1)
+    misfits = np.zeros((robot.n, len(DELAYS)))
+    for joint, speed in enumerate(motion.dq.T):
+        if np.ptp(motion.q[:, joint]) <= SMALLEST_MOTION:
+            continue
+        basis = orthonormal(np.column_stack([
+            bodies[:, joint], np.ones(len(rows)), motion.ddq[:, joint], speed,
+            np.tanh(speed / SLIDING),
+        ]))
+        errors = commands[:, :, joint] - motion.q[:, joint]
+        squares = np.sum(errors**2, axis=1) - np.sum((errors @ basis) ** 2, axis=1)
+        misfits[joint] = 0.5 * len(rows) * np.log(np.maximum(squares, np.finfo(float).tiny))
+    return misfits

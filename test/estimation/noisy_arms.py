@@ -17,7 +17,6 @@ from robot_identification.model import (
     BaseReduction, load_robot, make_standard_parameters, Motion, parse_friction, reduce_to_base,
     RobotModel,
 )
-from robot_identification.processing.fourier import spectral_derivative
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
@@ -25,6 +24,14 @@ RATE, PERIOD = 62.5, 6.0
 CUTOFF = 15.0
 # Of a sample of the torques [N m].
 TORQUE_NOISE = np.array([0.5, 0.5, 0.25])
+
+
+def spectral_derivative(x, order, harmonics):
+    """Return the derivative of samples (N, n) of whole periods, of so many harmonics."""
+    spectrum = np.fft.rfft(x, axis=0)
+    spectrum[harmonics + 1:] = 0.0
+    rates = 2.0 * np.pi * np.fft.rfftfreq(len(x), 1.0 / RATE)
+    return np.fft.irfft(spectrum * ((1j * rates) ** order)[:, None], len(x), axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +50,7 @@ class NoisyArm:
         rng = np.random.default_rng(seed)
         q = self.motion.q + position_noise * rng.normal(size=self.motion.q.shape)
         harmonics = round(CUTOFF * len(q) / RATE)
-        dq, ddq = (spectral_derivative(q, RATE, order, harmonics) for order in (1, 2))
+        dq, ddq = (spectral_derivative(q, order, harmonics) for order in (1, 2))
         motion = Motion(q, dq, ddq)
         torque = self.torque + torque_noise * rng.normal(size=q.shape)
         dataset = dataset_of(self.robot, motion, torque)

@@ -17,7 +17,7 @@ from robot_identification.estimation.problem import (
     build_problem, IdentificationProblem, TriangularFactor,
 )
 from robot_identification.model import observation_matrix, parse_friction
-from robot_identification.processing.motion_seen import find_stationary_joints, IDLE_RANGE
+from robot_identification.processing.dataset import find_stationary_joints, IDLE_RANGE
 from robot_identification.validation.folds import Folds
 
 

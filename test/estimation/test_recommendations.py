@@ -16,7 +16,7 @@ from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recommendations import prior_decided, recommend
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model import Motion, observation_matrix, prior_inertial_parameters
-from robot_identification.processing.motion_seen import find_stationary_joints
+from robot_identification.processing.dataset import find_stationary_joints
 
 SAMPLES, RATE = 2000, 100.0
 NOISE = np.array([1.5, 1.5, 1.0, 0.3, 0.3, 0.3])

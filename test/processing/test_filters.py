@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.filters import (
-    central_difference, local_polynomial, low_pass, window_length,
+    central_difference, decimation_step, local_polynomial, low_pass, parallel_decimate,
+    window_length,
 )
 
 RATE = 125.0
@@ -76,3 +77,21 @@ def test_local_polynomials_are_exact_on_polynomials(span):
 ])
 def test_windows_are_odd_and_long_enough(span, rate, shortest, length):
     assert window_length(span, rate, shortest) == length
+
+
+@pytest.mark.parametrize(('rate', 'cutoff', 'step'), [
+    (1000.0, 20.0, 20), (125.0, 10.0, 5), (500.0, 50.0, 4), (30.0, 10.0, 1), (30.0, 100.0, 1),
+    # As the stamps of a bag have it.
+    (999.9999999998881, 20.0, 20), (499.8, 50.0, 4),
+])
+def test_the_step_is_the_published_one(rate, cutoff, step):
+    """Madsen et al. keep every twentieth row at a kilohertz, which is 20 Hz."""
+    assert decimation_step(rate, cutoff) == step
+
+
+def test_filtered_equations_hold_as_before(rng):
+    """Linear in the columns: what solves the rows solves the filtered rows, to rounding."""
+    W, theta = rng.normal(size=(2000, 6)), rng.normal(size=6)
+    rows = parallel_decimate(np.column_stack([W, W @ theta]), 500.0, 20.0)
+    assert rows.shape == (200, 7)
+    np.testing.assert_allclose(rows[:, :6] @ theta, rows[:, 6], atol=1e-10)

@@ -5,7 +5,7 @@
 
 from hypothesis import given, strategies as st
 import numpy as np
-from robot_identification.processing.motion_seen import find_position_steps, FINEST_STEP
+from robot_identification.processing.dataset import find_position_steps, FINEST_STEP
 
 
 def swings(rng, noise=0.0):

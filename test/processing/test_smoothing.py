@@ -10,7 +10,7 @@ import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing import blocks, process, smoothing
 from robot_identification.processing.filters import low_pass, low_pass_memory
-from robot_identification.processing.smoothing import interpolate
+from robot_identification.processing.smoothing import interpolate, smooth_effort
 
 KINDS = {
     'butterworth': KinematicFilter(),
@@ -124,3 +124,26 @@ def test_a_delay_shifts_the_kinematics_and_not_the_effort(exact):
         np.testing.assert_allclose(found[60:-60], expected[60:-60], atol=2e-3)
     before = process(recording, KinematicFilter(cutoff=30.0), 'A')
     assert np.abs(before.motion.q - dataset.motion.q).max() > 0.02
+
+
+@pytest.mark.parametrize('kinematic_filter', [
+    KinematicFilter(cutoff=3.0), KinematicFilter('rloess', span=0.3),
+    KinematicFilter('savitzky_golay', order=3, span=0.3),
+    KinematicFilter('fourier', period=2.0 * np.pi, harmonics=4),
+], ids=lambda f: f.kind)
+def test_effort_is_smoothed_on_request_without_a_delay(exact, kinematic_filter):
+    """Before the window it stays unknown, and across a gap there is no neighbour."""
+    t = exact.times()
+    recording = exact.record(t + np.where(t > 4.0, 1.0, 0.0))
+    slow = np.sin(recording.stamps)[:, None] * np.ones(3)
+    recording = replace(recording, effort=slow + 0.1 * recording.effort)
+    dataset = process(recording, KinematicFilter(), 'A', start=1.0)
+    smooth = smooth_effort(dataset, kinematic_filter)
+    np.testing.assert_array_equal(np.isnan(smooth), np.isnan(dataset.effort))
+    read = dataset.scored
+    assert np.std(smooth[read] - slow[read]) < 0.05
+    assert np.std(dataset.effort[read] - slow[read]) > 0.09
+    after = recording.stamps > 4.5
+    other = replace(dataset, effort=np.where(after[:, None], 50.0, slow))
+    before = smooth_effort(other, KinematicFilter(cutoff=3.0))[~after]
+    np.testing.assert_allclose(before, slow[~after], atol=0.01)

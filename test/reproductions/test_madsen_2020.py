@@ -15,7 +15,7 @@ from robot_identification.excitation.parametrizations.fourier import FourierPara
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.registry import load_robot
-from robot_identification.processing.rows import decimation_step
+from robot_identification.processing import decimation_step
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
