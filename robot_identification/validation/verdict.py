@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from robot_identification.files import to_finite
 from robot_identification.model import EFFORT_UNITS
-from robot_identification.validation.bag_errors import BagErrors, ErrorDetails
+from robot_identification.validation.bag_errors import BagErrors
 
 GOOD, USABLE, BAD = 'good', 'usable', 'bad'
 # What a model is used for; the errors of a verdict are those of the first.
@@ -225,7 +225,7 @@ def _without_training(verdict: Verdict) -> Verdict:
 
 @dataclass(frozen=True)
 class _JointError:
-    """NRMSE of a joint on a bag."""
+    """NRMSE of a joint on a bag, and what it is made of."""
 
     value: float
     bag: BagErrors
@@ -236,13 +236,26 @@ class _JointError:
         return self.bag.joints[self.joint]
 
     @property
+    def square(self) -> float:
+        """Mean of the squared error."""
+        return float(self.bag.rmse[self.joint]) ** 2
+
+    def detail(self, name: str) -> float:
+        """Return one of the `ErrorDetails` of the joint; NaN where they were not measured."""
+        details = self.bag.details
+        return math.nan if details is None else float(getattr(details, name)[self.joint])
+
+    def share(self, samples: str) -> float:
+        """Return the part of the squared error of the samples of a kind; 0 of few samples."""
+        count = self.detail(f'{samples}_samples')
+        if not count >= FEWEST_SAMPLES or not self.square > 0.0:
+            return 0.0
+        return self.detail(samples) ** 2 * count / (self.square * self.bag.samples)
+
+    @property
     def is_at_rest(self) -> bool:
         """Return whether most of the squared error is at rest, where friction may be anything."""
-        details = self.bag.details
-        square = float(self.bag.rmse[self.joint]) ** 2
-        return details is not None and square > 0.0 and _share(
-            details.resting, details.resting_samples, self.joint, square * self.bag.samples
-        ) > MAIN_SHARE
+        return self.share('resting') > MAIN_SHARE
 
     @property
     def is_noise(self) -> bool:
@@ -251,14 +264,11 @@ class _JointError:
 
         Not where corrections predict a part of what changes so fast: it is no noise then.
         """
-        details = self.bag.details
-        if details is None or not self.value > JOINT_NRMSE:
-            return False
-        if math.isfinite(details.uncorrected[self.joint]):
-            return False
-        floor = details.floor[self.joint]
-        return bool(
-            floor**2 >= NOISE_SHARE * self.value**2 and self.value >= LEAST_ERROR_OF_NOISE * floor
+        floor = self.detail('floor')
+        return (
+            self.value > JOINT_NRMSE and not math.isfinite(self.detail('uncorrected'))
+            and floor**2 >= NOISE_SHARE * self.value**2
+            and self.value >= LEAST_ERROR_OF_NOISE * floor
         )
 
 
@@ -278,30 +288,18 @@ def judge(
     the mean that decides the level and is stated first, because no model predicts noise; but the
     level is then not good.
     """
-    errors = [
+    every = [
         _JointError(float(value), bag, joint)
-        for bag in bags
-        for joint, value in enumerate(bag.nrmse)
-        if math.isfinite(value)
+        for bag in bags for joint, value in enumerate(bag.nrmse)
     ]
+    errors = [error for error in every if math.isfinite(error.value)]
     noisy = [error for error in errors if error.is_noise]
     judged = [error for error in errors if not error.is_noise]
-    # Of noise alone there is no other mean to state.
-    mean = _mean(bags, judged or noisy)
     worst = max(judged, key=lambda error: error.value, default=None)
     missing = _unpredicted(judged)
-    level = _level(bags, judged, worst, findings)
+    level = _level(bags, judged, bool(noisy), findings)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
-    if training:
-        where = 'training data'
-    with_noise = (
-        f' ({_mean(bags, errors):.3f} with {", ".join(dict.fromkeys(e.name for e in noisy))}, '
-        'whose error is mostly noise)'
-    ) if judged and noisy else ''
-    size = (
-        f'mean NRMSE {mean:.3f} on {where}{with_noise}' if errors
-        else f'the effort of no joint varies on {where}: nothing can be judged by it'
-    )
+    size = _size(bags, judged, noisy, 'training data' if training else where)
     reasons = [*_first_reasons(findings, missing), size]
     missed = worst is not None and worst.value > JOINT_NRMSE
     if worst is not None and missed:
@@ -309,32 +307,61 @@ def judge(
             f'{worst.name} is worst: {worst.value:.0%} of the deviation of its effort is not '
             f'explained ({worst.bag.bag})'
         )
-    causes: list[tuple[str, str]] = []
-    if worst is not None and (missed or level != GOOD):
-        causes = _causes(worst)
-        reasons += [cause for cause, _ in causes]
+    causes = _causes(worst) if worst is not None and (missed or level != GOOD) else []
+    reasons += [cause for cause, _ in causes]
     # The joint whose causes are stated has its own line.
-    reasons += _rest_reasons([error for error in judged if not causes or error is not worst])
-    reasons += _noise_reasons(noisy, bool(judged))
+    resting = dict.fromkeys(
+        error.name for error in judged
+        if error.is_at_rest and not (causes and error is worst)
+    )
+    if resting:
+        joints = ', '.join(resting)
+        reasons.append(
+            f'more than half of the squared error of {joints} is at rest, where friction may have '
+            f'any value up to break-away: {_record_rests(joints)}'
+        )
+    reasons += [
+        f'most of the error of {error.name} is change of its effort from sample to sample: of an '
+        f'NRMSE of {error.value:.2f}, {error.detail("floor"):.2f} ({error.bag.bag})'
+        for error in noisy
+    ]
+    if noisy and not judged:
+        reasons.append('the effort of every joint is mostly noise: nothing can be judged by it')
     reasons += _baseline_reasons(bags, missing)
-    reasons += _coverage_reasons(bags)
-    reasons += _reasons_of_one_motion(findings.of_one_motion)
+    reasons += _coverage_reasons(every)
+    if findings.of_one_motion:
+        reasons.append(
+            f'part of the torque of {", ".join(findings.of_one_motion)} depends on the position '
+            'otherwise than by bodies: in one motion that repeats itself the bodies take a share '
+            'of it, and are wrong in other poses'
+        )
     if bandwidth is not None:
         reasons.append(bandwidth.describe())
     if not unseen:
         reasons.append(NOT_INDEPENDENT)
-    return Verdict(
-        level,
-        tuple(reasons),
-        _next_step(
-            level, (worst.name if worst and missed else '', missing), causes, findings, unseen
-        ),
-        findings.warnings,
-        findings.contradictions,
-        findings.assumptions,
-        bandwidth,
-        (size,),
+    next_step = _next_step(
+        level, (worst.name if worst and missed else '', missing), causes, findings, unseen
     )
+    return Verdict(
+        level, tuple(reasons), next_step, findings.warnings, findings.contradictions,
+        findings.assumptions, bandwidth, (size,),
+    )
+
+
+def _size(
+    bags: Sequence[BagErrors], judged: Sequence[_JointError], noisy: Sequence[_JointError],
+    where: str,
+) -> str:
+    """Return how large the errors are."""
+    # Of noise alone there is no other mean to state.
+    mean = _mean(bags, judged or noisy)
+    if not math.isfinite(mean):
+        return f'the effort of no joint varies on {where}: nothing can be judged by it'
+    names = ', '.join(dict.fromkeys(error.name for error in noisy))
+    with_noise = (
+        f' ({_mean(bags, [*judged, *noisy]):.3f} with {names}, whose error is mostly noise)'
+    ) if judged and noisy else ''
+    return f'mean NRMSE {mean:.3f} on {where}{with_noise}'
 
 
 def _first_reasons(findings: Findings, missing: Sequence[str]) -> Iterator[str]:
@@ -351,21 +378,16 @@ def _first_reasons(findings: Findings, missing: Sequence[str]) -> Iterator[str]:
 
 
 def _level(
-    bags: Sequence[BagErrors],
-    judged: Sequence[_JointError],
-    worst: _JointError | None,
-    findings: Findings,
+    bags: Sequence[BagErrors], judged: Sequence[_JointError], some_noisy: bool, findings: Findings
 ) -> str:
     mean = _mean(bags, judged)
     if findings.unidentifiable or _unpredicted(judged) or not mean <= USABLE_NRMSE:
         return BAD
-    some_noisy = len(judged) < sum(np.count_nonzero(np.isfinite(bag.nrmse)) for bag in bags)
     is_clear = not (
         some_noisy or findings.warnings or findings.contradictions or _is_beaten(bags)
     )
-    if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
-        return GOOD
-    return USABLE
+    all_fair = all(error.value <= JOINT_NRMSE for error in judged)
+    return GOOD if mean <= GOOD_NRMSE and all_fair and is_clear else USABLE
 
 
 def _mean(bags: Sequence[BagErrors], errors: Sequence[_JointError]) -> float:
@@ -394,22 +416,18 @@ def _is_beaten(bags: Sequence[BagErrors]) -> bool:
 
 def _against_urdf(bags: Sequence[BagErrors]) -> tuple[np.ndarray, np.ndarray]:
     """Return the NRMSE of the model and of the URDF, joint by joint, where both are known."""
-    pairs = [
-        (float(value), float(other))
-        for bag in bags
-        if bag.details is not None
-        for value, other in zip(bag.nrmse, bag.details.urdf, strict=True)
-        if math.isfinite(value) and math.isfinite(other)
-    ]
-    ours, urdf = np.array(pairs).reshape(-1, 2).T
+    pairs = np.array([
+        (value, other) for bag in bags
+        for value, other in zip(bag.nrmse, bag.urdf_nrmse, strict=True)
+    ]).reshape(-1, 2)
+    ours, urdf = pairs[np.isfinite(pairs).all(axis=1)].T
     return ours, urdf
 
 
 def bandwidth_content(bandwidth: Bandwidth | None) -> dict[str, float | None] | None:
     """Return a bandwidth as plain values."""
-    if bandwidth is None:
-        return None
-    return {'rate': bandwidth.rate, 'cutoff': to_finite(bandwidth.cutoff)}
+    content: dict[str, float | None] | None = bandwidth and to_finite(asdict(bandwidth))
+    return content
 
 
 def verdict_content(verdict: Verdict) -> dict[str, Any]:
@@ -478,59 +496,55 @@ def _entries(content: Mapping[str, Any], name: str) -> list[Any]:
 
 def _causes(error: _JointError) -> list[tuple[str, str]]:
     """Return what the error of a joint mainly is, and what to do about it."""
-    details = error.bag.details
-    if details is None:
+    bag, square, name = error.bag, error.square, error.name
+    if bag.details is None or not square > 0.0:
         return []
-    joint, bag = error.joint, error.bag
-    square = float(bag.rmse[joint]) ** 2
-    if not square > 0.0:
-        return []
-    factor = float(details.factor[joint])
+    bias, factor = float(bag.bias[error.joint]), error.detail('factor')
     # An offset is no factor.
-    varying = float(bag.nrmse[joint]) * max(1.0 - bag.bias[joint] ** 2 / square, 0.0) ** 0.5
-    if not FACTORS[0] < factor < FACTORS[1] and (
-        float(details.scaled[joint]) < LEFT_BY_FACTOR * varying
-    ):
+    varying = error.value * max(1.0 - bias**2 / square, 0.0) ** 0.5
+    if not FACTORS[0] < factor < FACTORS[1] and error.detail('scaled') < LEFT_BY_FACTOR * varying:
         check = (
-            f'check sign, unit and drive gain of the effort of {error.name}, in this recording '
-            'and in those that the model was identified from'
+            f'check sign, unit and drive gain of the effort of {name}, in this recording and in '
+            'those that the model was identified from'
         )
         return [(
-            f'the effort of {error.name} is {factor:.2g} times the prediction, and with that '
-            f'factor and an offset its NRMSE would be {details.scaled[joint]:.3f}: {check}',
-            check,
+            f'the effort of {name} is {factor:.2g} times the prediction, and with that factor and '
+            f'an offset its NRMSE would be {error.detail("scaled"):.3f}: {check}', check,
         )]
     causes = []
-    if bag.bias[joint] ** 2 > MAIN_SHARE * square:
+    if bias**2 > MAIN_SHARE * square:
         causes.append((
-            f'most of the error of {error.name} is a constant offset of '
-            f'{_quantity(bag.bias[joint], bag.unit)} (measured minus predicted)',
-            f'look for what pushes {error.name} one way: an unmodelled payload or cable, a wrong '
+            f'most of the error of {name} is a constant offset of {bias:.2g} '
+            f'{EFFORT_UNITS[bag.unit].symbol} (measured minus predicted)',
+            f'look for what pushes {name} one way: an unmodelled payload or cable, a wrong '
             'mounting, a zero of the current sensor that moved; include `offset` in the friction',
         ))
-    side = _worse_direction(details, joint)
-    if side:
+    # Better and worse direction of motion.
+    better, worse = sorted(('forward', 'backward'), key=error.detail)
+    fewest = min(error.detail(f'{side}_samples') for side in (better, worse))
+    if fewest >= FEWEST_SAMPLES and error.detail(better) > 0.0 and (
+        error.detail(worse) >= ONE_SIDED * error.detail(better)
+    ):
         causes.append((
-            f'{error.name} is {side[1]:.1f} times worse moving {side[0]}',
-            f'let the friction of {error.name} depend on the direction (`asymmetric`)',
+            f'{name} is {error.detail(worse) / error.detail(better):.1f} times worse moving '
+            f'{worse}',
+            f'let the friction of {name} depend on the direction (`asymmetric`)',
         ))
-    share = _rest_share(error)
-    if share > MAIN_SHARE:
+    if error.is_at_rest:
         causes.append((
-            f'{share:.0%} of the squared error of {error.name} is at rest, where friction may '
-            'have any value up to break-away',
-            f'{_record_rests(error.name)}; judge motion by `rmse_moving`',
+            f'{error.share("resting"):.0%} of the squared error of {name} is at rest, where '
+            'friction may have any value up to break-away',
+            f'{_record_rests(name)}; judge motion by `rmse_moving`',
         ))
-    share = _share(details.slow, details.slow_samples, joint, square * bag.samples)
-    if share > MAIN_SHARE:
+    if error.share('slow') > MAIN_SHARE:
         causes.append((
-            f'{share:.0%} of the squared error of {error.name} is at low speed',
-            f'record slow reversals of {error.name} and choose friction for them '
-            '(`--friction auto` or `stribeck`)',
+            f'{error.share("slow"):.0%} of the squared error of {name} is at low speed',
+            f'record slow reversals of {name} and choose friction for them (`--friction auto` or '
+            '`stribeck`)',
         ))
-    if not causes and details.high[joint] ** 2 > MAIN_SHARE * square:
+    if not causes and error.detail('high') ** 2 > MAIN_SHARE * square:
         causes.append((
-            f'most of the error of {error.name} is above {details.split:g} Hz, faster than the '
+            f'most of the error of {name} is above {bag.details.split:g} Hz, faster than the '
             'motion: vibration or noise that neighbouring samples share',
             'compare at the frequencies you need; look for elasticity or a controller that '
             'oscillates',
@@ -538,25 +552,19 @@ def _causes(error: _JointError) -> list[tuple[str, str]]:
     return causes
 
 
-def _coverage_reasons(bags: Sequence[BagErrors]) -> list[str]:
+def _coverage_reasons(errors: Sequence[_JointError]) -> list[str]:
     """Return where the stated band holds too little of the effort, or nearly all of it."""
     narrow, wide = [], []
-    for bag in bags:
-        details = bag.details
-        if details is None:
-            continue
-        moving = bag.samples - details.resting_samples
-        for where, shares, counts in (
-            ('in motion', details.covered_moving, moving),
-            ('at rest', details.covered_resting, details.resting_samples),
+    for error in errors:
+        resting = error.detail('resting_samples')
+        for where, kind, count in (
+            ('in motion', 'moving', error.bag.samples - resting), ('at rest', 'resting', resting),
         ):
-            for share, count, name in zip(shares, counts, bag.joints, strict=True):
-                if count < FEWEST_SAMPLES or not math.isfinite(share):
-                    continue
-                if share < LEAST_COVERAGE:
-                    narrow.append((share, f'{name} {where} ({share:.0%})'))
-                elif share > MOST_COVERAGE and where == 'in motion':
-                    wide.append((-share, f'{name} ({share:.1%})'))
+            share = error.detail(f'covered_{kind}')
+            if count >= FEWEST_SAMPLES and share < LEAST_COVERAGE:
+                narrow.append((share, f'{error.name} {where} ({share:.0%})'))
+            elif count >= FEWEST_SAMPLES and share > MOST_COVERAGE and kind == 'moving':
+                wide.append((-share, f'{error.name} ({share:.1%})'))
     # The worst first.
     reasons = []
     if narrow:
@@ -572,25 +580,6 @@ def _coverage_reasons(bags: Sequence[BagErrors]) -> list[str]:
     return reasons
 
 
-def _reasons_of_one_motion(joints: Sequence[str]) -> list[str]:
-    if not joints:
-        return []
-    return [
-        f'part of the torque of {", ".join(joints)} depends on the position otherwise than by '
-        'bodies: in one motion that repeats itself the bodies take a share of it, and are wrong '
-        'in other poses'
-    ]
-
-
-def _rest_share(error: _JointError) -> float:
-    """Return the part of the squared error of a joint that it makes at rest."""
-    details, bag, joint = error.bag.details, error.bag, error.joint
-    square = float(bag.rmse[joint]) ** 2
-    if details is None or not square > 0.0:
-        return 0.0
-    return _share(details.resting, details.resting_samples, joint, square * bag.samples)
-
-
 def _record_rests(joints: str) -> str:
     return (
         f'record stops from point to point and slow reversals of {joints} to identify from '
@@ -598,60 +587,18 @@ def _record_rests(joints: str) -> str:
     )
 
 
-def _rest_reasons(errors: Sequence[_JointError]) -> list[str]:
-    """Return which joints make most of their error at rest, and what to record for them."""
-    names = dict.fromkeys(error.name for error in errors if _rest_share(error) > MAIN_SHARE)
-    if not names:
-        return []
-    joints = ', '.join(names)
-    return [
-        f'more than half of the squared error of {joints} is at rest, where friction may have any '
-        f'value up to break-away: {_record_rests(joints)}'
-    ]
-
-
-def _worse_direction(details: ErrorDetails, joint: int) -> tuple[str, float] | None:
-    counts = (details.forward_samples[joint], details.backward_samples[joint])
-    forward, backward = float(details.forward[joint]), float(details.backward[joint])
-    if min(counts) < FEWEST_SAMPLES or not min(forward, backward) > 0.0:
-        return None
-    ratio = max(forward, backward) / min(forward, backward)
-    if ratio < ONE_SIDED:
-        return None
-    return ('forward' if forward > backward else 'backward'), ratio
-
-
-def _share(rms: np.ndarray, samples: np.ndarray, joint: int, total: float) -> float:
-    """Return the part of the sum of squares that some samples have."""
-    if samples[joint] < FEWEST_SAMPLES:
-        return 0.0
-    return float(rms[joint] ** 2 * samples[joint] / total)
-
-
-def _noise_reasons(noisy: Sequence[_JointError], others: bool) -> list[str]:
-    reasons = [
-        f'most of the error of {error.name} is change of its effort from sample to sample: of an '
-        f'NRMSE of {error.value:.2f}, {float(error.bag.details.floor[error.joint]):.2f} '
-        f'({error.bag.bag})'
-        for error in noisy
-        if error.bag.details is not None
-    ]
-    if noisy and not others:
-        reasons.append('the effort of every joint is mostly noise: nothing can be judged by it')
-    return reasons
-
-
 def _baseline_reasons(bags: Sequence[BagErrors], said: Sequence[str]) -> list[str]:
     reasons = []
-    constant = [
+    constant = dict.fromkeys(
         name
         for bag in bags
         for value, name in zip(bag.nrmse, bag.joints, strict=True)
         if math.isfinite(value) and value >= CONSTANT_NRMSE and name not in said
-    ]
+    )
     if constant:
-        names = ', '.join(dict.fromkeys(constant))
-        reasons.append(f'a constant, the mean of the effort, does as well for {names}')
+        reasons.append(
+            f'a constant, the mean of the effort, does as well for {", ".join(constant)}'
+        )
     if _is_beaten(bags):
         ours, urdf = _against_urdf(bags)
         reasons.append(
@@ -662,12 +609,14 @@ def _baseline_reasons(bags: Sequence[BagErrors], said: Sequence[str]) -> list[st
 
 
 def _next_step(
-    level: str,
-    joints: tuple[str, Sequence[str]],
-    causes: Sequence[tuple[str, str]],
-    findings: Findings,
-    unseen: bool,
+    level: str, joints: tuple[str, Sequence[str]], causes: Sequence[tuple[str, str]],
+    findings: Findings, unseen: bool,
 ) -> str:
+    """
+    Return what to do.
+
+    The joints are the worst one, if it is badly predicted, and those that it is not usable for.
+    """
     if findings.unidentifiable:
         if findings.recommendations:
             return 'record another motion: ' + '; '.join(findings.recommendations)
@@ -676,10 +625,10 @@ def _next_step(
         return findings.warnings[0].check
     if findings.contradictions and level != BAD:
         return f'clear this up before you use the model: {findings.contradictions[0]}'
-    joint, missing = joints
-    if missing:
+    missed, unusable = joints
+    if unusable:
         return (
-            f'look at {", ".join(missing)} in the report, over the whole recording: a sign, a '
+            f'look at {", ".join(unusable)} in the report, over the whole recording: a sign, a '
             'gain or an order of joints that changed on the way is the usual cause; leave that '
             'part out with --start and --stop, or record again'
         )
@@ -687,9 +636,9 @@ def _next_step(
         return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
     if causes:
         return causes[0][1]
-    if joint:
+    if missed:
         return (
-            f'look at {joint} in the report: a low torque next to its friction, a wrong drive '
+            f'look at {missed} in the report: a low torque next to its friction, a wrong drive '
             'gain or an unmodelled payload are the usual causes'
         )
     return _step_of_good(findings, unseen)
@@ -702,7 +651,3 @@ def _step_of_good(findings: Findings, unseen: bool) -> str:
     if not unseen:
         return ANOTHER_MOTION
     return 'use it; validate again when payload, mounting or temperature change'
-
-
-def _quantity(value: float, unit: str) -> str:
-    return f'{value:.2g} {EFFORT_UNITS[unit].symbol}'
