@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -115,26 +115,6 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.stamps)
-
-    def joint(self, number: int) -> Dataset:
-        """Return the dataset of one joint alone."""
-        one = slice(number, number + 1)
-        motion = self.motion
-        temperature, rotor = motion.temperature, motion.rotor
-        return replace(
-            self,
-            joint_names=self.joint_names[one],
-            motion=Motion(
-                motion.q[:, one], motion.dq[:, one], motion.ddq[:, one],
-                None if temperature is None else temperature[:, one],
-                rotor=None if rotor is None else Motion(
-                    rotor.q[:, one], rotor.dq[:, one], rotor.ddq[:, one]
-                ),
-                starts=motion.starts,
-            ),
-            effort=self.effort[:, one],
-            measured_dq=None if self.measured_dq is None else self.measured_dq[:, one],
-        )
 
     @property
     def correction_signals(self) -> CorrectionSignals:

@@ -23,8 +23,9 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -114,19 +115,17 @@ def measure_errors(
 
 
 def errors_at(
-    dataset: Dataset, predicted: FloatArray, rows: BoolArray, details: ErrorDetails | None = None,
-    effort: FloatArray | None = None,
+    dataset: Dataset, predicted: FloatArray, rows: BoolArray, effort: FloatArray | None = None
 ) -> BagErrors:
     """
     Return the errors of a prediction of some samples of a dataset.
 
     `rows` (N,) selects m samples; `predicted` (m, n) is the effort there in the bag's unit.
-    `details` is the breakdown of the errors, None where it was not measured. `effort` (m, n) takes
-    the place of what was recorded.
+    `effort` (m, n) takes the place of what was recorded.
     """
     return measure_errors(
         dataset.effort[rows] if effort is None else effort, predicted, dataset.moving[rows],
-        bag=dataset.source, unit=dataset.effort_unit, joints=dataset.joint_names, details=details,
+        bag=dataset.source, unit=dataset.effort_unit, joints=dataset.joint_names,
     )
 
 
@@ -161,6 +160,7 @@ def score_urdf(
     return tuple(results)
 
 
+EVERY = slice(None)  # joint
 # Between what the motion of an arm drives and what vibrates, of one pass of a filter [Hz].
 SPLIT_FREQUENCY = 9.5
 # Moving joints below this speed [rad/s] show what friction does near standstill.
@@ -217,6 +217,7 @@ def measure_details(
     dataset: Dataset,
     predicted: FloatArray,
     rows: BoolArray,
+    joints: slice = EVERY,
     *,
     urdf: FloatArray | None = None,
     limits: FloatArray | None = None,
@@ -224,16 +225,15 @@ def measure_details(
     uncorrected: FloatArray | None = None,
 ) -> ErrorDetails:
     """
-    Return what the errors of a prediction (N, n) are made of, at the samples `rows` (N,).
+    Return what the errors of a prediction (N, n) of joints are made of, at the `rows` (N,).
 
     `urdf` (N, n) is the effort of the URDF's bodies, `limits` (n,) the largest effort of the
     joints, not finite where unknown, `stated` (N, n) the standard deviation that the model
     states of its prediction, and `uncorrected` (N, n) its prediction without corrections, NaN for
     a joint without any; all are in the bag's unit.
     """
-    measured = dataset.effort[rows]
-    residual = measured - predicted[rows]
-    dq = dataset.motion.dq[rows]
+    measured, dq = dataset.effort[rows, joints], dataset.motion.dq[rows, joints]
+    residual = measured - predicted[rows, joints]
     unknown = np.full(residual.shape[1], np.nan)
     constant = is_constant(measured)
     deviation = np.where(constant, np.nan, np.std(measured, axis=0))
@@ -245,16 +245,17 @@ def measure_details(
         'resting': speed <= MOVING_SPEED,
     }
     low, high, split = split_frequencies(dataset, residual, rows)
-    noise = noise_deviation(dataset.effort[rows & dataset.fitted])
+    noise = noise_deviation(dataset.effort[rows & dataset.fitted, joints])
     # What is left of a constant error is rounding.
     centred = np.where(is_constant(residual), 0.0, residual - residual.mean(axis=0))
     samples = len(residual)
     products = autocovariance(centred, int(min(samples - 1, LONGEST_MEMORY * dataset.rate)))
     power = np.where(products[:, 0] > 0.0, products[:, 0], np.nan)
-    limits = unknown if limits is None else limits
+    limits = unknown if limits is None else limits[joints]
     known = np.isfinite(limits) & (limits > 0.0)
     normalized, total = normalized_error(residual)
-    factor, scaled = _nearest_factor(measured, predicted[rows])
+    factor, scaled = _nearest_factor(measured, predicted[rows, joints])
+    band = None if stated is None else BAND * stated[rows, joints]
     return ErrorDetails(
         mae=np.mean(np.abs(residual), axis=0),
         largest=np.max(np.abs(residual), axis=0),
@@ -281,12 +282,12 @@ def measure_details(
         **{
             name: (
                 unknown if other is None
-                else np.sqrt(np.mean((measured - other[rows]) ** 2, axis=0)) / deviation
+                else np.sqrt(np.mean((measured - other[rows, joints]) ** 2, axis=0)) / deviation
             )
             for name, other in (('urdf', urdf), ('uncorrected', uncorrected))
         },
-        covered_moving=_covered(residual, stated, rows, ~kinds['resting']),
-        covered_resting=_covered(residual, stated, rows, kinds['resting']),
+        covered_moving=_covered(residual, band, ~kinds['resting']),
+        covered_resting=_covered(residual, band, kinds['resting']),
         normalized=normalized,
         normalized_total=total,
         square_over_mean=square_over_mean(measured, residual),
@@ -312,32 +313,38 @@ def _nearest_factor(
 
 
 def _covered(
-    residual: FloatArray, stated: FloatArray | None, rows: BoolArray, chosen: BoolArray
+    residual: FloatArray, band: FloatArray | None, chosen: BoolArray
 ) -> FloatArray:
     """Return the share of chosen samples (m, n) that the stated band holds, shape (n,)."""
     counts = np.count_nonzero(chosen, axis=0)
-    if stated is None:
+    if band is None:
         return np.full(residual.shape[1], np.nan)
-    inside = chosen & (np.abs(residual) <= BAND * stated[rows])
+    inside = chosen & (np.abs(residual) <= band)
     return np.where(
         counts > 0, np.count_nonzero(inside, axis=0) / np.maximum(counts, 1), np.nan
     )
 
 
-def join_details(parts: Sequence[ErrorDetails]) -> ErrorDetails:
-    """Return the details of an arm from those of its joints on the same samples."""
-    joined = {
-        entry.name: np.concatenate([getattr(part, entry.name) for part in parts])
-        for entry in fields(ErrorDetails)
-        if isinstance(getattr(parts[0], entry.name), np.ndarray)
+def join_errors(parts: Sequence[BagErrors]) -> BagErrors:
+    """Return the errors of an arm from those of its joints on the same samples."""
+    joints = tuple(name for part in parts for name in part.joints)
+    details = [part.details for part in parts if part.details is not None]
+    joined = replace(parts[0], joints=joints, **_joined_arrays(parts))
+    if not details:
+        return joined
+    arrays = _joined_arrays(details)
+    total = float(np.linalg.norm(arrays['normalized'])) / len(joints)
+    return replace(joined, details=replace(
+        details[0], **arrays, normalized_total=total,
+        square_over_mean=sum(one.square_over_mean for one in details),
+    ))
+
+
+def _joined_arrays(parts: Sequence[BagErrors] | Sequence[ErrorDetails]) -> dict[str, Any]:
+    return {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name, value in vars(parts[0]).items() if isinstance(value, np.ndarray)
     }
-    normalized = joined['normalized']
-    return ErrorDetails(
-        **joined,
-        split=parts[0].split,
-        normalized_total=float(np.linalg.norm(normalized)) / len(normalized),
-        square_over_mean=sum(part.square_over_mean for part in parts),
-    )
 
 
 def split_frequencies(

@@ -18,10 +18,10 @@ from robot_identification.model import (
     block_slices, continue_torque, correction_blocks, IdentifiedModel, initial_friction_states,
     KinematicFilter, RELEASED_BLOCKS, rigid_torque,
 )
-from robot_identification.processing import Dataset, find_position_steps
+from robot_identification.processing import Dataset, find_position_steps, MOVING_SPEED
 from robot_identification.texts import short_repr
 from robot_identification.validation.bag_errors import (
-    BagErrors, errors_at, join_details, measure_details,
+    BagErrors, join_errors, measure_details, measure_errors,
 )
 from robot_identification.validation.band import make_prediction_deviation
 from robot_identification.validation.verdict import (
@@ -223,33 +223,19 @@ def errors_on(
     """
     # Joint by joint: of a long recording there is room for one joint's copies, not for all.
     parts = []
-    for j in range(len(dataset.joint_names)):
-        joint, own = dataset.joint(j), predicted[:, j: j + 1]
-        of_joint, limit, stated, plain = (
-            None if one is None else one[..., j: j + 1]
-            for one in (urdf, limits, deviation, uncorrected)
-        )
-        details = measure_details(
-            joint, own, rows, urdf=of_joint, limits=limit, stated=stated, uncorrected=plain
-        ) if detailed else None
-        parts.append(errors_at(joint, own[rows], rows, details))
-        del joint, own
+    for joint in range(len(dataset.joint_names)):
+        one = slice(joint, joint + 1)
+        parts.append(measure_errors(
+            dataset.effort[rows, one], predicted[rows, one],
+            np.abs(dataset.motion.dq[rows, one]) > MOVING_SPEED,
+            bag=dataset.source, unit=dataset.effort_unit, joints=dataset.joint_names[one],
+            details=measure_details(
+                dataset, predicted, rows, one, urdf=urdf, limits=limits, stated=deviation,
+                uncorrected=uncorrected,
+            ) if detailed else None,
+        ))
     dataset.release()
     return join_errors(parts)
-
-
-def join_errors(parts: Sequence[BagErrors]) -> BagErrors:
-    """Return the errors of an arm from those of its joints on the same samples."""
-    details = [part.details for part in parts if part.details is not None]
-    return replace(
-        parts[0],
-        joints=tuple(name for part in parts for name in part.joints),
-        rmse=np.concatenate([part.rmse for part in parts]),
-        nrmse=np.concatenate([part.nrmse for part in parts]),
-        rmse_moving=np.concatenate([part.rmse_moving for part in parts]),
-        bias=np.concatenate([part.bias for part in parts]),
-        details=join_details(details) if len(details) == len(parts) else None,
-    )
 
 
 def validate(

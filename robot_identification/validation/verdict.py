@@ -426,8 +426,7 @@ def _against_urdf(bags: Sequence[BagErrors]) -> tuple[np.ndarray, np.ndarray]:
 
 def bandwidth_content(bandwidth: Bandwidth | None) -> dict[str, float | None] | None:
     """Return a bandwidth as plain values."""
-    content: dict[str, float | None] | None = bandwidth and to_finite(asdict(bandwidth))
-    return content
+    return None if bandwidth is None else dict(to_finite(asdict(bandwidth)))
 
 
 def verdict_content(verdict: Verdict) -> dict[str, Any]:
