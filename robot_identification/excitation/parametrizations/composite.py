@@ -270,7 +270,7 @@ SEGMENTS: dict[str, type[Segment]] = {one.name: one for one in (Stops, SlowRever
 
 
 def segments_from_content(
-    content: Mapping[str, Any], form: Parametrization, source: str
+    content: Mapping[str, Any], form: Parametrization
 ) -> tuple[tuple[Segment, ...], int]:
     """
     Return the segments that an experiment file asks for, and how many come before the motion.
@@ -284,35 +284,35 @@ def segments_from_content(
         entries = [name.strip() for name in entries.split(',')]
     if not isinstance(entries, list):
         raise DescriptionError(
-            f'{source}: segments is {entries!r:.60}, it must be a list of {", ".join(SEGMENTS)}'
+            f'segments is {entries!r:.60}, it must be a list of {", ".join(SEGMENTS)}'
         )
     before = entries.index(form.name) if form.name in entries else 0
     found = tuple(
-        _segment(entry, form, source)
+        _segment(entry, form)
         for entry in (*entries[:before], *entries[before + (form.name in entries):])
     )
     if found and content.get('bounds') == 'conservative':
         raise DescriptionError(
-            f'{source}: bounds is conservative, which are sums over the harmonics of the form, '
-            'and segments have none: leave bounds or segments out'
+            'bounds is conservative, which are sums over the harmonics of the form, and segments '
+            'have none: leave bounds or segments out'
         )
     if found and not (form.closed and form.smooth):
         raise DescriptionError(
-            f'{source}: the acceleration of {form.name} jumps, and segments follow smooth forms '
-            'only: leave segments out, or take another form'
+            f'the acceleration of {form.name} jumps, and segments follow smooth forms only: leave '
+            'segments out, or take another form'
         )
     return found, before
 
 
-def _segment(entry: Any, form: Parametrization, source: str) -> Segment:
+def _segment(entry: Any, form: Parametrization) -> Segment:
     options = dict(entry) if isinstance(entry, Mapping) else {'name': entry}
     name = options.pop('name', None)
     if name not in SEGMENTS:
         raise DescriptionError(
-            f'{source}: unknown segment {name!r:.60}; known are {", ".join(SEGMENTS)}, and '
-            f'{form.name} once, the form of the motion'
+            f'unknown segment {name!r:.60}; known are {", ".join(SEGMENTS)}, and {form.name} '
+            'once, the form of the motion'
         )
     try:
         return SEGMENTS[name](**options)
     except TypeError as error:
-        raise DescriptionError(f'{source}: segment {name}: {error}') from error
+        raise DescriptionError(f'segment {name}: {error}') from error
