@@ -93,7 +93,7 @@ def certificate_of(
         'margins': asdict(experiment.margins),
         'checked_at': f'{(len(times) - 1) / trajectory.form.duration:.0f} Hz',
         'limits': limits_entry(checked),
-        'not_checked': unchecked_to_content(unchecked),
+        'not_checked': to_plain([asdict(one) for one in unchecked]),
         'torque_reserve': _torque_reserve(experiment, checked),
         **({'further_limits': extra} if extra else {}),
         'collision': collision,
@@ -238,13 +238,6 @@ def describe_waived_collision(certificate: Mapping[str, Any]) -> str:
         gap.get('kind') == 'collision' for gap in certificate.get('not_checked', [])
     )
     return f'collision: {NOT_CHECKED}, the experiment file says `collision: off`' if waived else ''
-
-
-def unchecked_to_content(found: Sequence[Unchecked]) -> list[dict[str, Any]]:
-    """Return the certificate's entry."""
-    return [
-        {'kind': one.kind, 'joints': list(one.joints), 'reason': one.reason} for one in found
-    ]
 
 
 def unchecked_from_content(content: Any, source: str) -> tuple[Unchecked, ...]:

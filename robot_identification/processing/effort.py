@@ -16,7 +16,7 @@ from robot_identification.model import (
 from robot_identification.processing.blocks import row_blocks
 from robot_identification.processing.dataset import Contradiction, Dataset
 from robot_identification.processing.effort_hypotheses import without_friction
-from robot_identification.recording import Recording
+from robot_identification.recording import Recording, spread_parts
 import scipy
 
 MOST_SAMPLES = 2000  # in which effort and URDF are compared: enough for a wrong sign or unit
@@ -272,9 +272,9 @@ def _longest_standstills(
 BIN = 0.2
 # Fewer of them are not compared; chosen: three seconds.
 FEWEST_BINS = 15
-# A long recording is compared in evenly spread parts of so many joint states; chosen: 20 s at
-# 500 Hz each, so that memory does not grow with the bag.
-PARTS, PART = 10, 10_000
+# Of a long recording so many joint states are compared, in evenly spread parts; chosen: 200 s at
+# 500 Hz.
+MOST_COMPARED = 100_000
 # By which effort in ampere may differ from the current, as a share; chosen: above what a mean of
 # other samples makes of it, below any factor of a unit or a gear.
 TOLERANCE = 0.05
@@ -334,18 +334,10 @@ def _means(
     recording: Recording, stamps: FloatArray, values: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return means of effort and current over the same times, where both are finite."""
-    size = len(recording)
-    length = min(size, PART)
-    starts = np.linspace(0, size - length, min(-(-size // PART), PARTS)).astype(int)
-    efforts, currents = [], []
-    for start in starts:
-        part = slice(start, start + length)
-        times = recording.stamps[part]
-        first, count = float(times[0]), int(float(np.ptp(times)) / BIN)
-        near = slice(*np.searchsorted(stamps, (first, first + count * BIN)))
-        efforts.append(_bin_means(times - first, recording.effort[part], count))
-        currents.append(_bin_means(stamps[near] - first, values[near], count))
-    effort, current = np.concatenate(efforts), np.concatenate(currents)
+    part, = spread_parts([recording], MOST_COMPARED, (None, None))
+    first, count = float(part.stamps[0]), int(float(np.ptp(part.stamps)) / BIN)
+    effort = _bin_means(part.stamps - first, part.effort, count)
+    current = _bin_means(stamps - first, values, count)
     both = np.isfinite(effort).all(axis=1) & np.isfinite(current).all(axis=1)
     return effort[both], current[both]
 
