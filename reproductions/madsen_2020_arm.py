@@ -21,7 +21,7 @@ from robot_identification.excitation.experiment_file import find_experiment, loa
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.friction.laws import StrainWaveFriction
+from robot_identification.model.friction import StrainWaveFriction
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot

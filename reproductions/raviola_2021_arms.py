@@ -27,7 +27,7 @@ from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.solving import need_observations, solve_weighted
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.friction.laws import CoulombFriction, ViscousFriction
+from robot_identification.model.friction import CoulombFriction, ViscousFriction
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot

@@ -14,7 +14,7 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.model.friction.laws import CoulombFriction
+from robot_identification.model.friction import CoulombFriction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.registry import load_robot
 from robot_identification.simulation.ground_truth import draw_truth

@@ -16,7 +16,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.export.arm import build_pinocchio_model
 from robot_identification.export.controller import export_controller
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.model.friction.laws import CoulombFriction
+from robot_identification.model.friction import CoulombFriction
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.regressor import Motion, rigid_torque

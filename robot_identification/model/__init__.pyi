@@ -37,9 +37,13 @@ from .discrepancy import (
 )
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
-    AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, exclude_each_other as exclude_each_other,
-    FRICTION_LAWS as FRICTION_LAWS, parse_friction as parse_friction,
-    PLAIN_FRICTION as PLAIN_FRICTION,
+    AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, CoulombFriction as CoulombFriction,
+    CoulombSignFriction as CoulombSignFriction, DictionaryFriction as DictionaryFriction,
+    exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
+    FrictionOffset as FrictionOffset, LoadFriction as LoadFriction,
+    parse_friction as parse_friction, PLAIN_FRICTION as PLAIN_FRICTION,
+    PowerViscousFriction as PowerViscousFriction, StribeckFriction as StribeckFriction,
+    TemperatureViscousFriction as TemperatureViscousFriction, ViscousFriction as ViscousFriction,
 )
 from .friction.basis import (
     BasisTerm as BasisTerm, CURVES as CURVES, evaluation_order as evaluation_order,
@@ -51,13 +55,6 @@ from .friction.law import (
     nearest_plain_friction as nearest_plain_friction, sliding_columns as sliding_columns,
     sliding_speeds as sliding_speeds, steady_columns as steady_columns,
     steady_torque as steady_torque,
-)
-from .friction.laws import (
-    CoulombFriction as CoulombFriction, CoulombSignFriction as CoulombSignFriction,
-    DictionaryFriction as DictionaryFriction, FrictionOffset as FrictionOffset,
-    LoadFriction as LoadFriction, PowerViscousFriction as PowerViscousFriction,
-    StribeckFriction as StribeckFriction, TemperatureViscousFriction as TemperatureViscousFriction,
-    ViscousFriction as ViscousFriction,
 )
 from .identified_model import (
     check_shows_gravity as check_shows_gravity, equivalent_bodies as equivalent_bodies,

@@ -33,7 +33,7 @@ from robot_identification.model import (
     CoulombSignFriction, FRICTION_LAWS, IdentifiedModel, load_model, load_robot, Motion,
     SignalSource, standard_torque, StandardParameters, ViscousFriction,
 )
-from robot_identification.model.friction.laws import StrainWaveFriction
+from robot_identification.model.friction import StrainWaveFriction
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import TorquePredictor
