@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.problem import build_problem, IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.solving import solve_weighted
 from robot_identification.model.base_parameters import random_motion, reduce_to_base
@@ -78,7 +78,7 @@ def make_problem(robot: RobotModel, samples: int) -> IdentificationProblem:
         tau + rng.normal(size=tau.shape), 'Nm', everything, everything, (slice(0, samples),), {},
         500.0, (),
     )
-    return build_problem(
+    return Observations(
         robot, reduce_to_base(robot, parameters),
         [TrainingData(dataset, np.ones(robot.n), everything)],
-    )
+    ).factor()

@@ -15,7 +15,7 @@ import numpy as np
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
@@ -125,10 +125,10 @@ def estimate_ours(
         effort_unit='Nm', scored=everything, fitted=everything,
         segments=(slice(0, len(data.motion)),), excluded={}, rate=RATE, notes=(),
     )
-    problem = build_problem(
+    problem = Observations(
         robot, reduce_to_base(robot, parameters),
         [TrainingData(dataset, np.ones(robot.n), everything)],
-    )
+    ).factor()
     return parameters, problem.reduction, ESTIMATORS[estimator]().estimate(problem)
 
 

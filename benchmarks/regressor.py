@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.base_structure import (
@@ -132,10 +132,10 @@ def _fit_times(
         rate=125.0, notes=(),
     )
     data = [TrainingData(dataset, np.ones(robot.n), everything)]
-    problem = build_problem(robot, reduction, data)
+    problem = Observations(robot, reduction, data).factor()
     return alternate(
         (
-            lambda: build_problem(robot, reduction, data),
+            lambda: Observations(robot, reduction, data).factor(),
             lambda: ESTIMATORS['ols']().estimate(problem),
             lambda: ESTIMATORS['wls']().estimate(problem),
         ),

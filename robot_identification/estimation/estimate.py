@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 import math
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
@@ -153,30 +153,6 @@ class Estimator(ABC):
     def known(self, problem: IdentificationProblem) -> Mapping[str, float] | None:
         """Return base parameters that are not estimated, by name; None where all are."""
         return None
-
-    def staged(self) -> StagedEstimator | None:
-        """Return the estimator if it can begin with a part of the rows, else None."""
-        return None
-
-
-class StagedEstimator(Protocol):
-    """An estimator that takes weights and loads of a part of the rows to all of them."""
-
-    @property
-    def passes(self) -> int:
-        """Passes over the rows, at most."""
-
-    @property
-    def huber(self) -> float:
-        """Limit of Huber's weights, over the deviation."""
-
-    def start(self, problem: IdentificationProblem) -> tuple[FloatArray, FloatArray]:
-        """Return unknowns (size,) and the deviation of their residuals (n,) [N m]."""
-
-    def finish(
-        self, problem: IdentificationProblem, deviation: FloatArray, passes: int
-    ) -> Estimate:
-        """Return the estimate of rows that have their weights and loads already."""
 
 
 def check_count(value: Any, lowest: int, what: str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.bags import training_data
-from robot_identification.estimation.estimate import Estimate, Estimator, StagedEstimator
+from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.huber import HuberWeights
 from robot_identification.estimation.problem import IdentificationProblem, Observations
@@ -146,7 +146,6 @@ def observe(
     *,
     offset_by_recording: bool = False,
     time_blocks: int = 1,
-    reflected_inertia: bool = True,
     effort_filter: KinematicFilter | None = None,
     treatment: RowTreatment = NO_TREATMENT,
     two_encoders: TwoEncoders | None = None,
@@ -156,16 +155,13 @@ def observe(
 
     The robot has its drive gains where effort is in ampere. A friction law is for every joint, a
     term for its own; `rows` (N,) mask the samples to take of each dataset. `offset_by_recording`
-    gives each recording its own offset of every joint, `time_blocks` is that of `Observations`,
-    and `reflected_inertia` adds rotor inertias to the parameters. `effort_filter` smooths the
-    effort that is fitted, `two_encoders` is the knowledge of the drives for `TwoEncoderFit`.
+    gives each recording its own offset of every joint, `time_blocks` is that of `Observations`.
+    `effort_filter` smooths the effort that is fitted, `two_encoders` is the knowledge of the
+    drives for `TwoEncoderFit`.
     """
     return Observations(
         robot,
-        make_reduction(
-            robot, friction, datasets,
-            reflected_inertia=reflected_inertia, two_encoders=two_encoders,
-        ),
+        make_reduction(robot, friction, datasets, two_encoders),
         [
             training_data(robot, dataset, chosen, effort_filter)
             for dataset, chosen in zip(datasets, rows, strict=True)
@@ -180,12 +176,10 @@ def make_reduction(
     robot: RobotModel,
     friction: Sequence[FrictionLaw | FrictionTerm],
     datasets: Sequence[Dataset],
-    *,
-    reflected_inertia: bool = True,
     two_encoders: TwoEncoders | None = None,
 ) -> BaseReduction:
     """Return the base parameters of an identification problem; see `observe`."""
-    parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
+    parameters = make_standard_parameters(robot.n, friction, reflected_inertia=True)
     if two_encoders is None:
         return reduce_to_base(robot, parameters)
     known = two_encoders.terms(robot, [term.law.name for term in parameters.friction])
@@ -206,9 +200,9 @@ def fit_parameters(
     show. `part` are evenly spread rows of the same recordings, in the same unknowns: a dictionary
     fit begins with them, so that it passes over all rows once.
     """
-    if part is not None and (staged := estimator.staged()) is not None:
+    if part is not None and isinstance(estimator, SparseNonnegativeRegression):
         begun = _restrict(part, unexcited, estimator).problem
-        left, estimate = _fit_after_part(observations, begun, unexcited, staged)
+        left, estimate = _fit_after_part(observations, begun, unexcited, estimator)
         problem = left.problem
     else:
         left = _restrict(observations, unexcited, estimator)
@@ -223,7 +217,7 @@ def fit_parameters(
 
 def _fit_after_part(
     observations: Observations, begun: IdentificationProblem, unexcited: Sequence[int],
-    estimator: StagedEstimator,
+    estimator: SparseNonnegativeRegression,
 ) -> tuple[IdentifiableProblem, Estimate]:
     """
     Estimate a dictionary with weights and loads of a part, until those of all rows are the same.

@@ -678,10 +678,3 @@ def _reduce_one(
         {block: (one.triangle(), one.count) for block, one in enumerate(accumulators) if one.count}
         for accumulators in observations.reduce(theta, seen)
     ], seen
-
-
-def build_problem(
-    robot: RobotModel, reduction: BaseReduction, data: Sequence[TrainingData]
-) -> IdentificationProblem:
-    """Reduce recordings to one triangular factor per joint; see `Observations`."""
-    return Observations(robot, reduction, data).factor()

@@ -315,6 +315,6 @@ def check_enough_samples(
         )
     if robot is not None:
         reduction = make_reduction(
-            robot, options.laws[0], datasets, two_encoders=options.recipe.two_encoders,
+            robot, options.laws[0], datasets, options.recipe.two_encoders
         )
         check_sample_count(sources, samples, reduction)

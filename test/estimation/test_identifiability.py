@@ -14,7 +14,7 @@ from robot_identification.estimation.fitting import (
     cross_validate, fit_parameters, observe, reference_scale, restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import (
-    build_problem, IdentificationProblem, TriangularFactor,
+    IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.model import observation_matrix, parse_friction
 from robot_identification.processing.dataset import find_stationary_joints, IDLE_RANGE
@@ -30,7 +30,7 @@ def problem_of(robot, reduction, motion, theta):
     tau = observation_matrix(robot, reduction.parameters, motion) @ theta
     dataset = dataset_of(robot, motion, tau.reshape(-1, robot.n), 0.02)
     data = [TrainingData(dataset, np.ones(robot.n), dataset.fitted)]
-    return build_problem(robot, reduction, data), tau
+    return Observations(robot, reduction, data).factor(), tau
 
 
 def test_nothing_is_lost_where_everything_moves(ur5, rng):

@@ -10,7 +10,7 @@ from builders import joint, link, robot_urdf
 import numpy as np
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.judgement import Identification
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, residual_covariance
 from robot_identification.estimation.uncertainty.intervals import JointTest
@@ -104,9 +104,9 @@ def identify_chain(joints, bags, samples=800, *, names=None, source='/recordings
     datasets = tuple(record(robot, f'{source}_{seed}', seed, samples) for seed in range(bags))
     parameters, theta = true_parameters(robot)
     reduction = reduce_to_base(robot, parameters)
-    problem = build_problem(robot, reduction, [
+    problem = Observations(robot, reduction, [
         TrainingData(dataset, np.ones(robot.n), dataset.fitted) for dataset in datasets
-    ])
+    ]).factor()
     estimate = ESTIMATORS['wls']().estimate(problem)
     covariance = residual_covariance(estimate)
     model = IdentifiedModel(

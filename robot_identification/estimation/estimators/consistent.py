@@ -144,14 +144,9 @@ class ConsistentLeastSquares(Estimator):
 
 
 @dataclass(frozen=True)
-class LogCholeskyLeastSquares(Estimator):
+class LogCholeskyLeastSquares(ConsistentLeastSquares):
     """
     `ConsistentLeastSquares` without a conic solver, in coordinates that are always bodies [1]_.
-
-    Attributes
-    ----------
-    regularization, discrepancy, reweightings
-        As in `ConsistentLeastSquares`.
 
     References
     ----------
@@ -160,21 +155,7 @@ class LogCholeskyLeastSquares(Estimator):
 
     """
 
-    regularization: float | None = None
-    discrepancy: float = DISCREPANCY
-    reweightings: int = 3
-
-    def __post_init__(self) -> None:
-        self._consistent()
-
-    def estimate(self, problem: IdentificationProblem) -> Estimate:
-        """Estimate physically consistent bodies; see `Estimator.estimate`."""
-        return self._consistent().estimate(problem)
-
-    def _consistent(self) -> ConsistentLeastSquares:
-        return ConsistentLeastSquares(
-            'log_cholesky', self.regularization, self.discrepancy, self.reweightings
-        )
+    solver: str = 'log_cholesky'
 
 
 @dataclass(frozen=True)

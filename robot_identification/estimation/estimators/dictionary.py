@@ -78,10 +78,6 @@ class SparseNonnegativeRegression(Estimator):
         last, weights, theta, weighted = self._iterate(problem)
         return replace(self._describe(last, weights, theta, self.passes), weighted=weighted)
 
-    def staged(self) -> SparseNonnegativeRegression:
-        """Return itself; see `Estimator.staged`."""
-        return self
-
     def start(self, problem: IdentificationProblem) -> tuple[FloatArray, FloatArray]:
         """Return unknowns (size,) and the deviation of their residuals (n,) [N m]."""
         _, weights, theta, _ = self._iterate(problem)
