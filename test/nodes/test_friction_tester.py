@@ -202,7 +202,7 @@ def test_a_cap_that_cannot_be_set_is_not_said_to_be():
     refused = SetParametersResult(successful=False, reason='torque_cap is 1500, allowed are ..')
     tester = SimpleNamespace(
         _joint=SimpleNamespace(name=JOINT, unit=lambda unit: unit), _found=('', 0.0),
-        get_name=lambda: 'friction_tester', set_parameters=lambda parameters: [refused],
+        get_name=lambda: 'friction_tester', set_parameters_atomically=lambda parameters: refused,
     )
     words = FrictionTester._set_cap(tester, SimpleNamespace(repeats=[SimpleNamespace(torque=1e3)]))
     assert 'torque_cap is 1500, allowed are' in words
