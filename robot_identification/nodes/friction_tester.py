@@ -12,9 +12,8 @@ and the test ends when one of them moves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
-from pathlib import Path
 import sys
 import time
 import traceback
@@ -39,40 +38,33 @@ from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.roots import write_path
 from robot_identification.nodes.status import PublishedState
-from robot_identification.nodes.tested_joint import JointReading, JointUnderTest
+from robot_identification.nodes.tested_joint import JointUnderTest
 from robot_identification.nodes.tester_parameters import (
     declare_tester, GRAVITY_FREE, PRE_TEST, settings_of,
 )
 from robot_identification.studies.break_away import (
-    BREAK_AWAY_FILES, BreakAway, BreakAwayRun, BreakAwaySettings, BreakAwayTest,
-    estimate_break_away, load_break_away, Phase, save_break_away,
+    ARMED, BREAK_AWAY_FILES, BreakAwayRun, BreakAwaySession, BreakAwaySettings, BreakAwayTest,
+    check_holds_no, DONE, estimate_break_away, FAULT, IDLE, JointReading, other_joints, Phase,
+    save_break_away, TESTING,
 )
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-IDLE, ARMED, TESTING, ENDING, DONE, FAULT = (
-    'IDLE', 'ARMED', 'TESTING', 'ENDING', 'DONE', 'FAULT'
-)
 WATCH_PERIOD = 0.02  # [s]; chosen: as of the experiment runner
 REFRESH_PERIOD = 0.5  # period of diagnostics [s]; chosen: as of the experiment runner
 # A second commander is noticed this soon [s] (docs/break_away.md); chosen: as of the experiment
 # runner.
 GRAPH_PERIOD = 0.25
-ARMED_SECONDS = 60.0  # [s] (docs/break_away.md); chosen: as of the experiment runner
-# Zero is sent repeatedly for so long [s]; chosen: 25 messages, as one may be lost.
-ZERO_SECONDS = 0.5
 # The cap of the test over the largest torque of the pre-test (docs/break_away.md); chosen: room
 # for the scatter of repeats.
 CAP_FACTOR = 1.5
-# Of a joint that is held [rad] (docs/break_away.md); chosen: one that is held yields less.
-OTHERS_TRAVEL = 0.05
 # Moment of gravity in a pose stated to be free of it, over the cap; chosen: it shifts a torque by
 # at most this share of the cap.
 FREE_SHARE = 0.05
 
 
 class FrictionTester(Node):
-    """Holds the state of one test; the numerics are in `studies.break_away`."""
+    """Serves and sends what a `BreakAwaySession` decides, after it looked at arm and graph."""
 
     def __init__(self) -> None:
         super().__init__('friction_tester')
@@ -91,14 +83,13 @@ class FrictionTester(Node):
         self._robot = robot_from_parameters(self)
         self._joint = JointUnderTest.find(self._robot, '', self._prefix)
         self._message: JointState | None = None
-        self._stamp = math.nan
-        self._new_at = self._armed_at = -math.inf
-        self._test: BreakAwayTest | None = None
-        self._mode = self._typed = ''
-        self._others: dict[str, float] = {}
+        self._session = BreakAwaySession()
+        self._mode = ''
+        self._result: dict[str, object] = {}
+        # What was published last: state, reason and phase.
+        self._shown = '', '', ''
         # What the last pre-test found: for which joint, and the cap.
         self._found = ('', 0.0)
-        self._zero_until = -math.inf
         self._graph_guard = GraphGuard(self, token)
         self._claim = ArmClaim(self, token)
         self._publisher = self.create_publisher(
@@ -108,15 +99,14 @@ class FrictionTester(Node):
             self, JointState, JOINT_STATES, self._on_state, qos_profile_sensor_data
         )
         self._state_topic = PublishedState(
-            self, lambda: (self._state, self._content(), self._state in (TESTING, ENDING))
+            self, lambda: (self._session.state, self._content(), self._session.is_busy)
         )
         self._diagnostics = Diagnostics(self, 'test')
         for verb in ('arm', 'execute', 'step', 'abort'):
             serve(self, f'~/{verb}', getattr(self, f'_{verb}'))
         self.create_timer(WATCH_PERIOD, self._watch, clock=STEADY_CLOCK)
         self.create_timer(REFRESH_PERIOD, self._refresh, clock=STEADY_CLOCK)
-        self._state, self._reason, self._result = '', '', {}
-        self._set_state(IDLE, 'waiting for a joint')
+        self._publish_change()
         self.add_on_set_parameters_callback(self._on_set)
 
     def _value(self, name: str):
@@ -124,16 +114,16 @@ class FrictionTester(Node):
 
     def close(self) -> bool:
         """Zero the torque; return True when that has been published often enough."""
-        if self._state == TESTING:
+        if self._session.state == TESTING:
             self.finished = INTERRUPTED
-            self._fail('interrupted')
-        return self._state not in (TESTING, ENDING) and time.monotonic() > self._zero_until
+            self._attempt(lambda now: self._session.fail('interrupted', now))
+        return self._session.rests(time.monotonic())
 
     def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         """Keep what was armed as it was armed."""
-        if self._state in (ARMED, TESTING, ENDING):
+        if self._session.is_busy or self._session.state == ARMED:
             return SetParametersResult(
-                successful=False, reason=f'{self._state}: call ~/abort first'
+                successful=False, reason=f'{self._session.state}: call ~/abort first'
             )
         if any(parameter.name in _READ_ONCE for parameter in parameters):
             return SetParametersResult(
@@ -144,22 +134,29 @@ class FrictionTester(Node):
 
     # What it publishes
 
-    def _set_state(self, state: str, reason: str) -> None:
-        self._state, self._reason = state, reason
-        if state in (IDLE, DONE, FAULT):
+    def _publish_change(self) -> None:
+        """Publish and log the state where it has changed; give up the arm where it is free."""
+        session, (state, reason, _) = self._session, self._shown
+        shown = session.state, session.reason, '' if session.test is None else session.test.phase
+        if shown == self._shown:
+            return
+        self._shown = shown
+        if session.state in (IDLE, DONE, FAULT):
             self._claim.release()
-        self._state_topic.publish(state, self._content())
+        self._state_topic.publish(session.state, self._content())
+        if (session.state, session.reason) == (state, reason):
+            return
         # rclpy insists on one severity for each line that logs.
-        if state == FAULT:
-            self.get_logger().error(f'{state}: {reason}')
+        if session.state == FAULT:
+            self.get_logger().error(f'{session.state}: {session.reason}')
         else:
-            self.get_logger().info(f'{state}: {reason}')
+            self.get_logger().info(f'{session.state}: {session.reason}')
 
     def _content(self) -> dict[str, object]:
         """Return what is published of the state."""
-        test = self._test
+        test = self._session.test
         return {
-            'reason': self._reason,
+            'reason': self._session.reason,
             'joint': self._value('joint'),
             'mode': self._value('mode'),
             'dry_run': self._value('dry_run'),
@@ -171,50 +168,47 @@ class FrictionTester(Node):
         }
 
     def _refresh(self) -> None:
-        if self._state == ARMED and time.monotonic() > self._armed_at + ARMED_SECONDS:
-            self._set_state(IDLE, f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
-        values = {'reason': self._reason, 'age of joint states [s]': f'{self._age:.3f}'}
-        if self._test is not None and self._state == TESTING:
+        session = self._session
+        silence = session.silence(time.monotonic())
+        values = {'reason': session.reason, 'age of joint states [s]': f'{silence:.3f}'}
+        if session.test is not None and session.state == TESTING:
             values |= {
-                'phase': self._test.phase.value,
-                'progress': f'{self._test.progress:.1%}',
-                f'torque of the ramp [{self._joint.unit("N m")}]': f'{self._test.level:.3f}',
+                'phase': session.test.phase.value,
+                'progress': f'{session.test.progress:.1%}',
+                f'torque of the ramp [{self._joint.unit("N m")}]': f'{session.test.level:.3f}',
             }
         self._diagnostics.publish(
-            DiagnosticStatus.ERROR if self._state == FAULT else DiagnosticStatus.OK,
-            self._state, values,
+            DiagnosticStatus.ERROR if session.state == FAULT else DiagnosticStatus.OK,
+            session.state, values,
         )
 
     # Arming
 
     def _arm(self) -> str:
-        self._check_not_busy()
+        session = self._session
+        session.check_not_busy()
         try:
-            if self._state == ARMED:
+            if session.state == ARMED:
                 # What was typed is good for one arming.
-                self._state = IDLE
+                session.disarm('armed anew')
             self._joint = JointUnderTest.find(self._robot, self._value('joint'), self._prefix)
-            test = self._prepare()
-            text = self._confirmation(test.settings)
+            session.unit_of = self._joint.unit_of
+            text = self._confirmation(self._prepare().settings)
             typed = self._value('arm.confirmation')
             if typed != text:
                 raise UnsafeMotionError(
                     f'arm.confirmation is {typed!r}: look at the joint, then set it to {text!r}'
                 )
+            # It has to be typed again for the next arming; what is armed would refuse to be set.
+            set_own_parameter(self, 'arm.confirmation', '')
         except (IdentificationError, OSError) as error:
-            self._set_state(FAULT if self._state == FAULT else IDLE, f'not armed: {error}')
+            session.disarm(f'not armed: {error}')
+            self._publish_change()
             raise
-        # It has to be typed again for the next arming; what is armed would refuse to be set.
-        self._state = IDLE
-        set_own_parameter(self, 'arm.confirmation', '')
-        self._typed, self._armed_at, self._result = text, time.monotonic(), {}
-        self._test = None
-        self._set_state(ARMED, f'armed for {ARMED_SECONDS:.0f} s: {text}')
-        return self._reason
-
-    def _check_not_busy(self) -> None:
-        if self._state in (TESTING, ENDING):
-            raise UsageError(f'BUSY: {self._state}')
+        self._result = {}
+        session.arm(text, time.monotonic())
+        self._publish_change()
+        return session.reason
 
     def _confirmation(self, settings: BreakAwaySettings) -> str:
         """Return what a person has to type back."""
@@ -268,8 +262,8 @@ class FrictionTester(Node):
                 f'more than {FREE_SHARE:.0%} of the torque_cap {cap:.3g} {unit}: turn it out of '
                 'gravity, or set pose to gravity_subtracted'
             )
-        if not manual:
-            self._check_output()
+        if not manual and not self._value('overwrite'):
+            check_holds_no(write_path(self, 'output'), self._robot_name, self._joint.name)
         self._claim.acquire(self._claimed_joints())
         return BreakAwayTest(
             settings, reading.q, gravity if subtracted else None, manual=manual
@@ -284,10 +278,11 @@ class FrictionTester(Node):
     def _measure(self) -> tuple[JointState, JointReading]:
         """Return the last joint state, which must be new and name the joint."""
         timeout = self._value('state_timeout')
-        if self._message is None or self._age > timeout:
+        silence = self._session.silence(time.monotonic())
+        if self._message is None or silence > timeout:
             raise UnsafeMotionError(
                 f'no joint state on {self.resolve_topic_name(JOINT_STATES)} for '
-                f'{self._age:.2f} s, at most {timeout:g} s are accepted'
+                f'{silence:.2f} s, at most {timeout:g} s are accepted'
             )
         reading = self._joint.read(self._message)
         if reading is None:
@@ -326,54 +321,12 @@ class FrictionTester(Node):
                     f'{REST_SPEED:g} {unit}'
                 )
 
-    def _check_others(self, reading: JointReading) -> None:
-        """Refuse to go on when another joint is not where it was, or its position is unknown."""
-        for name, before in self._others.items():
-            position, _ = reading.others.get(name, (math.nan, math.nan))
-            if math.isnan(position):
-                raise UnsafeMotionError(
-                    f'joint states do not show any more where {name} is: the other joints must be '
-                    'seen to be held'
-                )
-            moved = abs(position - before)
-            if not moved <= OTHERS_TRAVEL:
-                unit = self._joint.unit_of(name, 'rad')
-                raise UnsafeMotionError(
-                    f'{name} has moved by {moved:.3f} {unit}, the limit is {OTHERS_TRAVEL:g} '
-                    f'{unit}: the other joints must be held'
-                )
-
     # Results
-
-    def _kept(self) -> tuple[Path, list[BreakAway]]:
-        """Return folder and results of other joints that it holds."""
-        folder = write_path(self, 'output')
-        path = folder / BREAK_AWAY_FILES[0]
-        if not path.exists():
-            return folder, []
-        robot, found = load_break_away(path)
-        if robot != self._robot_name:
-            raise UsageError(
-                f'{path} is of the robot {robot!r}, this one is {self._robot_name!r}: name '
-                'another output'
-            )
-        return folder, [joint for joint in found if joint.run.joint != self._joint.name]
 
     @property
     def _robot_name(self) -> str:
         """Name of the robot, empty where the joint is none of its own."""
         return self._robot.name if self._joint.robot is not None else ''
-
-    def _check_output(self) -> None:
-        folder, others = self._kept()
-        path = folder / BREAK_AWAY_FILES[0]
-        if self._value('overwrite') or not path.exists():
-            return
-        if len(load_break_away(path)[1]) > len(others):
-            raise UsageError(
-                f'{path} holds results of {self._joint.name} already: set overwrite, or name '
-                'another output'
-            )
 
     def _write(self, test: BreakAwayTest) -> str:
         """Write what was found; return it in words."""
@@ -382,7 +335,8 @@ class FrictionTester(Node):
             test.settings, test.repeats, test.reason if test.phase is Phase.ABORTED else '',
         )
         found = estimate_break_away(run, correction=self._value('correction'))
-        folder, others = self._kept()
+        folder = write_path(self, 'output')
+        others = other_joints(folder, self._robot_name, self._joint.name)
         save_break_away(folder, self._robot_name, [*others, found], force=True)
         medians, uncorrected = (
             {'up' if direction > 0 else 'down': round(box.median, 6)
@@ -400,29 +354,25 @@ class FrictionTester(Node):
     # Executing
 
     def _execute(self) -> str:
-        self._check_not_busy()
-        if self._state != ARMED:
-            raise UsageError(f'not armed: the state is {self._state}, {self._reason}')
+        session = self._session
+        session.check_not_busy()
+        session.check_armed()
         try:
-            if time.monotonic() > self._armed_at + ARMED_SECONDS:
-                raise UnsafeMotionError(f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
             test = self._prepare()
-            if self._confirmation(test.settings) != self._typed:
-                raise UnsafeMotionError(
-                    f'{self._typed} was armed, and {self._confirmation(test.settings)} would be '
-                    'executed: the joint was moved, arm again'
-                )
+            session.check_confirmed(self._confirmation(test.settings), time.monotonic())
+            _, reading = self._measure()
         except (IdentificationError, OSError) as error:
-            self._set_state(IDLE, f'not executed: {error}')
+            session.disarm(f'not executed: {error}')
+            self._publish_change()
             raise
+        plan = self._plan(test)
         if self._value('dry_run'):
-            self._set_state(IDLE, f'dry run: nothing was sent; {self._plan(test)}')
-            return self._reason
-        _, reading = self._measure()
-        self._others = {name: position for name, (position, _) in reading.others.items()}
-        self._test, self._mode = test, self._value('mode')
-        self._set_state(TESTING, self._plan(test))
-        return self._reason
+            session.disarm(f'dry run: nothing was sent; {plan}')
+        else:
+            self._mode = self._value('mode')
+            session.begin(test, reading, plan)
+        self._publish_change()
+        return session.reason
 
     def _plan(self, test: BreakAwayTest) -> str:
         """Say what would be done, and what the joint does without torque."""
@@ -446,58 +396,55 @@ class FrictionTester(Node):
         )
 
     def _step(self) -> str:
-        test = self._test
-        if self._state != TESTING or self._mode != PRE_TEST or test is None:
-            raise UsageError(f'no pre-test is running: {self._state}')
+        session, test = self._session, self._session.test
+        if session.state != TESTING or self._mode != PRE_TEST or test is None:
+            raise UsageError(f'no pre-test is running: {session.state}')
         if not test.raise_torque(self._value('pre_test.step')):
             raise UsageError(f'{test.phase.value}: wait for the next ramp')
         return f'{test.level:.4g} {self._joint.unit("N m")}, growing'
 
     def _abort(self) -> str:
-        if self._state == TESTING:
-            self._fail('aborted by a call')
-        elif self._state == ARMED:
-            self._set_state(IDLE, 'disarmed')
-        return self._state
+        self._attempt(self._session.abort)
+        return self._session.state
 
-    @property
-    def _age(self) -> float:
-        """Time since a joint state with a new stamp came [s]."""
-        return time.monotonic() - self._new_at
-
-    def _on_state(self, message: JointState) -> None:
-        """Answer a joint state with a torque, zero after an error."""
+    def _attempt(self, act: Callable[[float], float | None]) -> None:
+        """Send the torque that something returns at the present time, zero after an error."""
         try:
-            self._answer(message)
+            torque = act(time.monotonic())
         except Exception as error:
             self.get_logger().error(traceback.format_exc())
-            self._fail(f'internal error: {error!r}')
+            torque = self._session.fail(f'internal error: {error!r}', time.monotonic())
+        if torque is not None:
+            self._send(torque)
+        self._publish_change()
 
-    def _answer(self, message: JointState) -> None:
-        reading = self._joint.read(message)
-        if self._state == TESTING and reading is None:
-            # Of another broadcaster; if it is the only one, silence ends the test.
-            return
-        self._message = message
-        stamp = to_seconds(message.header.stamp)
-        if stamp != self._stamp:
-            self._stamp, self._new_at = stamp, time.monotonic()
-        test = self._test
-        if self._state != TESTING or test is None or reading is None:
-            return
+    def _on_state(self, message: JointState) -> None:
+        """Answer a joint state with a torque."""
+        def answer(now: float) -> float | None:
+            reading = self._joint.read(message)
+            if reading is not None or self._session.state != TESTING:
+                self._message = message
+            return self._session.receive(reading, to_seconds(message.header.stamp), now)
+
+        self._attempt(answer)
+
+    def _watch(self) -> None:
+        def watch(now: float) -> float | None:
+            problem = self._problem() if self._session.state == TESTING else ''
+            return self._session.watch(now, problem)
+
+        self._attempt(watch)
+        if self._session.has_ended(time.monotonic()):
+            self._finish()
+
+    def _problem(self) -> str:
+        """Return what is wrong on the graph, empty if nothing is."""
         try:
-            self._check_others(reading)
+            self._graph_guard.check_again(EFFORT_COMMANDS, GRAPH_PERIOD)
+            self._claim.check()
         except UnsafeMotionError as error:
-            self._fail(str(error))
-            return
-        before = test.phase
-        self._send(test.step(reading.stamp, reading.q, reading.dq, reading.effort))
-        if test.phase is Phase.ABORTED:
-            self._fail(test.reason)
-        elif test.phase is Phase.DONE:
-            self._end(test.reason)
-        elif test.phase is not before:
-            self._state_topic.publish(self._state, self._content())
+            return str(error)
+        return ''
 
     def _send(self, torque: float) -> None:
         """Send the torque of the joint, as the model counts, and zeros for the others."""
@@ -507,59 +454,20 @@ class FrictionTester(Node):
             value if joint == self._joint.name else 0.0 for joint in listed or [self._joint.name]
         ]))
 
-    def _fail(self, reason: str) -> None:
-        """Zero the torque at once and latch FAULT after that was published often enough."""
-        if self._state != TESTING or self._test is None:
-            # Nothing was sent, and nothing is.
-            self._set_state(FAULT, reason)
-            return
-        self._test.abort(reason)
-        self._end(reason)
-
-    def _end(self, reason: str) -> None:
-        self._send(0.0)
-        self._zero_until = time.monotonic() + ZERO_SECONDS
-        self._set_state(ENDING, f'torque zero: {reason}')
-
-    def _watch(self) -> None:
-        try:
-            self._look()
-        except Exception as error:
-            self.get_logger().error(traceback.format_exc())
-            self._fail(f'internal error: {error!r}')
-
-    def _look(self) -> None:
-        if self._state == ENDING:
-            self._send(0.0)
-            if time.monotonic() > self._zero_until:
-                self._finish()
-            return
-        if self._state != TESTING:
-            return
-        timeout = self._value('state_timeout')
-        if self._age > timeout:
-            self._fail(f'no new joint state for {self._age:.2f} s, at most {timeout:g} s')
-            return
-        try:
-            self._graph_guard.check_again(EFFORT_COMMANDS, GRAPH_PERIOD)
-            self._claim.check()
-        except UnsafeMotionError as error:
-            self._fail(str(error))
-
     def _finish(self) -> None:
         """Keep what was found, and publish how it ended."""
-        assert self._test is not None
-        test, reason = self._test, self._test.reason
-        state = self._state = DONE if test.phase is Phase.DONE else FAULT
+        session, test = self._session, self._session.leave()
         try:
             if self._mode != PRE_TEST:
                 words = self._write(test)
-                reason = words if state == DONE else f'{reason}; so far {words}'
-            elif state == DONE:
-                reason = self._set_cap(test)
+                session.reason = (
+                    words if session.state == DONE else f'{session.reason}; so far {words}'
+                )
+            elif session.state == DONE:
+                session.reason = self._set_cap(test)
         except (IdentificationError, OSError) as error:
-            reason += f'; nothing was written: {error}'
-        self._set_state(state, reason)
+            session.reason += f'; nothing was written: {error}'
+        self._publish_change()
 
     def _set_cap(self, test: BreakAwayTest) -> str:
         """Take the cap of the test from the pre-test; return it in words."""

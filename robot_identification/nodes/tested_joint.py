@@ -14,20 +14,8 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import TORQUE_SHARE
 from robot_identification.model import Motion, rigid_torque, RobotModel
 from robot_identification.nodes.conversions import joint_values, to_seconds
+from robot_identification.studies.break_away import JointReading
 from sensor_msgs.msg import JointState
-
-
-@dataclass(frozen=True)
-class JointReading:
-    """A joint state as far as the test of one joint needs it."""
-
-    stamp: float  # of its header [s]
-    # Of the tested joint, as the model counts [rad], [rad/s]; NaN where the message has none.
-    q: float
-    dq: float
-    effort: float  # of the tested joint, in the driver's unit; NaN where the message has none
-    # Positions [rad] and velocities [rad/s] of the other joints, as the driver has them.
-    others: dict[str, tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)

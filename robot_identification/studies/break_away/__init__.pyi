@@ -8,4 +8,11 @@ from .estimate import (
 )
 from .options import BreakAwaySettings as BreakAwaySettings
 from .procedure import BreakAwayTest as BreakAwayTest, Phase as Phase
-from .report import BREAK_AWAY_FILES as BREAK_AWAY_FILES, save_break_away as save_break_away
+from .report import (
+    BREAK_AWAY_FILES as BREAK_AWAY_FILES, check_holds_no as check_holds_no,
+    other_joints as other_joints, save_break_away as save_break_away,
+)
+from .session import (
+    ARMED as ARMED, BreakAwaySession as BreakAwaySession, DONE as DONE, FAULT as FAULT,
+    IDLE as IDLE, JointReading as JointReading, TESTING as TESTING,
+)

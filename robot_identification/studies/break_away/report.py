@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
 from robot_identification.files import dump_yaml, to_plain, write_results
 from robot_identification.report import (
     bullets, Drawing, fixed, FONT_SIZE, MARGINS, MEASURED, number, Panel, percent, Picture,
@@ -17,7 +18,7 @@ from robot_identification.report import (
     wrap,
 )
 from robot_identification.studies.break_away.estimate import (
-    BoxStatistics, break_away_content, BreakAway, corrected_torque, CORRECTIONS,
+    BoxStatistics, break_away_content, BreakAway, corrected_torque, CORRECTIONS, load_break_away,
 )
 
 BREAK_AWAY_FILES = ('break_away.yaml', 'results.txt', 'report.html')
@@ -190,6 +191,32 @@ def _draw_panel(
             panel.left + float(along), panel.top + panel.y.length + 1.3 * FONT_SIZE,
             DIRECTIONS[direction], anchor='middle',
         ))
+
+
+def other_joints(directory: Path, robot: str, joint: str) -> list[BreakAway]:
+    """
+    Return what a folder holds of other joints of a robot; one folder is for all of them.
+
+    Raises UsageError if it holds results of another robot.
+    """
+    path = directory / BREAK_AWAY_FILES[0]
+    if not path.exists():
+        return []
+    whose, found = load_break_away(path)
+    if whose != robot:
+        raise UsageError(
+            f'{path} is of the robot {whose!r}, this one is {robot!r}: name another output'
+        )
+    return [one for one in found if one.run.joint != joint]
+
+
+def check_holds_no(directory: Path, robot: str, joint: str) -> None:
+    """Raise UsageError if a folder holds results of a joint, or of another robot."""
+    path, others = directory / BREAK_AWAY_FILES[0], other_joints(directory, robot, joint)
+    if path.exists() and len(load_break_away(path)[1]) > len(others):
+        raise UsageError(
+            f'{path} holds results of {joint} already: set overwrite, or name another output'
+        )
 
 
 def save_break_away(
