@@ -191,10 +191,14 @@ def check_options(instance: Any, *, but: Collection[str] = ()) -> None:
             continue
         if one.count is None:
             checked = _checked(one, value)
-        elif isinstance(value, (list, tuple)):
-            checked = tuple(_checked(one, each) for each in value)
-        else:
+        elif not isinstance(value, (list, tuple)):
             raise DescriptionError(f'{one.name} is {value!r:.60}, it must be a list')
+        elif isinstance(one.count, int) and len(value) != one.count:
+            raise DescriptionError(f'{one.name} has {len(value)} values, it must have {one.count}')
+        elif one.count == '+' and not value and one.default is None:
+            raise DescriptionError(f'{one.name} is an empty list, it must have a value or more')
+        else:
+            checked = tuple(_checked(one, each) for each in value)
         object.__setattr__(instance, one.name, checked)
 
 

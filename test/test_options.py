@@ -28,6 +28,8 @@ class Made:
     name: str | None = option(str, 'a name', otherwise='none')
     speed: float | None = option(float, 'speed [rad/s]', otherwise='chosen', minimum=0.0, key='v')
     fast: bool | None = option(bool, 'be fast')
+    place: tuple[float, ...] | None = option(float, 'where [m]', count=2)
+    names: tuple[str, ...] | None = option(str, 'names', count='+')
 
     def __post_init__(self):
         check_options(self)
@@ -83,7 +85,7 @@ def test_options_have_defaults_and_several_values():
 
 
 def test_descriptions_say_what_happens_otherwise():
-    name, speed, fast = options_of(Made)
+    name, speed, fast, *_ = options_of(Made)
     assert name.parameter_description == 'a name; empty: none'
     assert speed.parameter_description == 'speed [rad/s]; 0: chosen'
     assert fast.parameter_description == 'be fast'
@@ -94,6 +96,9 @@ def test_descriptions_say_what_happens_otherwise():
     ({'name': 3}, 'name is 3, it must be a text'),
     ({'speed': True}, 'speed is True, it must be a number'),
     ({'fast': 'yes'}, "fast is 'yes', it must be true or false"),
+    ({'place': 0.0}, 'place is 0.0, it must be a list'),
+    ({'place': [0.0]}, 'place has 1 values, it must have 2'),
+    ({'names': []}, 'names is an empty list, it must have a value or more'),
 ])
 def test_other_types_are_refused_by_name(values, words):
     with pytest.raises(DescriptionError) as refused:
@@ -144,6 +149,7 @@ RANGES = declared_ranges()
 # What an option needs beside it.
 NEEDED = {
     'BreakAwaySettings': {'torque_cap': 1.0, 'torque_limit': 2.0, 'inertia': 0.1},
+    'Campaign': {'name': 'small', 'arms': (), 'runs': ()},
     'JointReference': {
         'windows': 30, 'change': 0.0, 'scatter': 0.01, 'repeat': 0.0, 'unexplained': 0.1,
         'load': 0.0,
@@ -184,8 +190,8 @@ def test_declared_ranges_hold_wherever_options_are_made(kind, one):
 def test_declared_ranges_hold_in_every_command():
     """Before anything is read; each is an option of a command, but for those of others."""
     others = {
-        'BreakAwaySettings', 'EffortJointConstants', 'HealthOptions', 'JointReference',
-        'RobotCondition', 'StreamFaults',
+        'BreakAwaySettings', 'Campaign', 'CarriedPayload', 'EffortJointConstants',
+        'HealthOptions', 'JointReference', 'RobotCondition', 'StreamFaults',
     }
     found = set()
     for command in COMMANDS:

@@ -232,45 +232,39 @@ def test_what_nobody_foresaw_is_a_failed_run(done, tmp_path, monkeypatch):
     assert found['error'] == 'unexpected ZeroDivisionError: by nothing'
 
 
-def test_processes_that_are_killed(done, tmp_path, monkeypatch):
-    """Their runs have failed, the others are done; what was beside them is tried once more."""
+def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
+    """It ends the campaign with an error that names what is not done; what is done stays."""
     jobs = [
         replace(done, run=replace(done.run, name=name), folder=str(tmp_path / name))
-        for name in ('one', 'deadly', 'three', 'four')
+        for name in ('one', 'deadly')
     ]
     monkeypatch.setattr(study, 'do_run', do_or_die)
-    names = [job.name for job in study._work(jobs, CampaignOptions(processes=2))]
-    assert sorted(names) == sorted(job.name for job in jobs)
-    found = {job.name: read_state(Path(job.folder)) for job in jobs}
-    assert 'its process was lost' in found.pop('deadly')['error']
-    assert {one['error'] for one in found.values()} == {'made up'}
+    names = []
+    with pytest.raises(IdentificationError, match=r'process was lost.*not done are deadly:'):
+        names += [job.name for job in study._work(jobs, CampaignOptions(processes=1))]
+    assert read_state(tmp_path / 'one')['error'] == 'made up'
 
 
 class Cluster(Executor):
-    """An executor that does no run, one of whose workers is killed by one of them."""
+    """An executor that does no run, and is lost at one of them."""
 
-    def __init__(self, deadly, lost=False):
-        self._deadly, self._lost = deadly, lost
+    def __init__(self, deadly):
+        self._deadly = deadly
 
     def submit(self, function, job):
-        """Return the name of a run, as a Dask cluster does."""
+        """Return the future of a run, as a Dask cluster does."""
         future = Future()
         if job.name == self._deadly:
-            if self._lost:
-                future.cancel()
-                future.set_running_or_notify_cancel()
-            else:
-                future.set_exception(RuntimeError('killed'))
+            future.cancel()
+            future.set_running_or_notify_cancel()
             return future
         do_or_die(job)
         future.set_result(None)
         return future
 
 
-def use_cluster(monkeypatch, deadly, lost=False):
-    monkeypatch.setattr(
-        study, 'open_executor', lambda *_: nullcontext(Cluster(deadly, lost))
-    )
+def use_cluster(monkeypatch, deadly=None):
+    monkeypatch.setattr(study, 'open_executor', lambda *_: nullcontext(Cluster(deadly)))
 
 
 @pytest.fixture
@@ -281,30 +275,29 @@ def made_up(tmp_path, monkeypatch, robots):
     return campaign, ResultFolder(tmp_path / 'out')
 
 
-def test_a_run_that_kills_workers_of_a_cluster(made_up, monkeypatch):
-    """It has failed, the others are done; when the cluster itself is lost, all of it ends."""
+def test_a_cluster_that_is_lost(made_up, monkeypatch):
+    """All of it ends; started again, the campaign keeps what was done."""
     campaign, out = made_up
-    use_cluster(monkeypatch, 'two')
-    said = []
     options = CampaignOptions('tcp://x:1')
+    use_cluster(monkeypatch, 'three')
+    with pytest.raises(IdentificationError, match='not done are three:'):
+        run_campaign(campaign, out, options)
+    use_cluster(monkeypatch)
+    said = []
     found = run_campaign(
-        campaign, out, options, lambda done, total, text: said.append((done, total, text))
+        campaign, out, options, lambda done, total, text: said.append((done, total))
     )
-    errors = [one['error'] for one in found.states]
-    assert errors[0] == errors[2] == 'made up'
-    assert errors[1].startswith('its process was lost')
-    assert [entry[:2] for entry in said[1:]] == [(1, 3), (2, 3), (3, 3)]
+    assert found.kept == ('one', 'two')
+    assert [one['error'] for one in found.states] == ['made up'] * 3
+    assert said == [(0, 1), (1, 1)]
     # Failed runs are kept, until they are to be tried again.
-    again = run_campaign(campaign, out, options)
-    assert again.kept == ('one', 'two', 'three')
-    use_cluster(monkeypatch, 'two', lost=True)
-    with pytest.raises(IdentificationError, match='scheduler was lost'):
-        run_campaign(campaign, out, replace(options, retry=True))
+    assert run_campaign(campaign, out, options).kept == ('one', 'two', 'three')
+    assert run_campaign(campaign, out, replace(options, retry=True)).kept == ()
 
 
 def test_what_the_command_prints(tmp_path, monkeypatch):
     """Failed runs are listed with their exit codes and are none of the command's own."""
-    use_cluster(monkeypatch, 'one')
+    use_cluster(monkeypatch)
     file = tmp_path / 'fleet.yaml'
     content = {
         'schema_version': 1, 'name': 'small', 'arms': [{'name': 'left', 'robot': 'ur5'}],

@@ -21,7 +21,7 @@ def history(values, years, temperature, errors=0.1, **changes):
     m = len(values)
     return FrictionHistory(**{
         'arm': 'left', 'joint': 'elbow', 'quantity': 'torque', 'speed': 0.5,
-        'runs': tuple(f'run {k}' for k in range(m)), 'years': np.array(years, dtype=float),
+        'years': np.array(years, dtype=float),
         'temperature': np.array(temperature, dtype=float), 'values': np.array(values, dtype=float),
         'errors': np.broadcast_to(np.asarray(errors, dtype=float), m).copy(), **changes,
     })
@@ -95,14 +95,15 @@ def test_a_drift_and_a_jump_are_told_apart(rng):
         for arm, group in (('a', steady), ('b', drifting), ('c', jumping)) for one in group
     ]
     judged = judge_fleet(named, 0.01)
-    kinds = {(alarm.arm, alarm.kind) for alarm in judged.alarms}
+    kinds = {(alarm.place[0], alarm.kind) for alarm in judged.alarms}
     assert ('b', 'drift') in kinds
     assert ('c', 'latest run') in kinds
     assert not any(arm == 'a' for arm, _ in kinds)
-    drift = next(alarm for alarm in judged.alarms if alarm.arm == 'b' and alarm.kind == 'drift')
-    assert drift.low < 0.3 < drift.high
+    drift = next(one for one in judged.alarms if one.place[0] == 'b' and one.kind == 'drift')
+    low, high = drift.interval
+    assert low < 0.3 < high
     assert 'drifts' in drift.describe()
-    jump = next(alarm for alarm in judged.alarms if alarm.arm == 'c')
+    jump = next(alarm for alarm in judged.alarms if alarm.place[0] == 'c')
     assert jump.change == pytest.approx(0.4, abs=5.0 * SCATTER)
 
 

@@ -171,7 +171,7 @@ def test_torques_of_another_unit_are_not_mixed_in():
             joint['torque'] = [0.5, 0.5]
     health = judge_health(campaign_of(states), states)
     assert health.alarms == ()
-    assert 'month_3' not in health.trends[0].history.runs
+    assert len(health.trends[0].history.values) == len(states) - 3
 
 
 def test_joints_of_one_size_are_compared(tmp_path, robots):

@@ -17,42 +17,36 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
 from pathlib import Path
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import (
-    check_keys, check_schema_version, read_yaml, to_mapping, to_number, to_switch,
+    check_keys, check_schema_version, read_yaml, to_list, to_mapping, to_switch,
 )
 from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
-from robot_identification.options import angle, options_of
+from robot_identification.options import angle, check_options, option, options_of
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
 MOST_RUNS = 10_000  # chosen: years of daily runs of several arms
 # A name is a folder's, too.
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
-# At which friction is stated where the file names no speeds [rad/s].
-USUAL_SPEEDS = (0.1, 0.5)
-USUAL_RATE = 0.01
-WILDCARDS = frozenset('*?[')
+Entry = TypeVar('Entry')
 
 
 @dataclass(frozen=True)
 class CarriedPayload:
     """Payload of an arm in all of its runs; it is documented with them, and not estimated."""
 
-    mass: float  # [kg]
-    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the flange's frame [m]
-    description: str = ''  # in words
+    mass: float = option(float, 'mass [kg]', minimum=0.0, maximum=1000.0)
+    center_of_mass: tuple[float, ...] = option(
+        float, "centre of mass in the flange's frame [m]", count=3, default=(0.0, 0.0, 0.0),
+    )
+    description: str = option(str, 'the payload in words', default='')
 
     def __post_init__(self) -> None:
-        if not 0.0 <= to_number(self.mass, 'mass') <= 1000.0:
-            raise DescriptionError(f'mass is {self.mass!r}, it must be from 0 to 1000 kg')
-        object.__setattr__(
-            self, 'center_of_mass', _numbers(self.center_of_mass, 'center_of_mass', 3)
-        )
-        _check_text(self.description, 'description')
+        check_options(self)
 
 
 @dataclass(frozen=True)
@@ -61,39 +55,33 @@ class Arm:
 
     name: str  # its name in the campaign
     # A known robot or the path of a robot YAML, and the path of a URDF; one of them at least.
-    robot: str | None = None
-    urdf: str | None = None
+    robot: str | None = option(str, 'known robot, or path of a robot YAML')
+    urdf: str | None = option(str, 'path of a URDF')
     serial: str = ''  # serial number
-    joints: tuple[str, ...] | None = None  # joints that move, kinematic order
-    drive_gains: tuple[float, ...] | None = None  # [N m/A], kinematic order
-    # Roll, pitch and yaw of the root frame in the world [rad].
-    mounting: tuple[float, ...] | None = None
-    # In the root frame [m/s^2], in the place of `mounting`.
-    gravity: tuple[float, ...] | None = None
+    joints: tuple[str, ...] | None = option(str, 'joints that move, kinematic order', count='+')
+    drive_gains: tuple[float, ...] | None = option(
+        float, 'drive gains, kinematic order [N m/A]', count='+'
+    )
+    mounting: tuple[float, ...] | None = option(
+        float, 'roll, pitch and yaw of the root frame in the world [rad]', count=3
+    )
+    gravity: tuple[float, ...] | None = option(
+        float, 'gravity in the root frame, in the place of mounting [m/s^2]', count=3
+    )
     payload: CarriedPayload | None = None  # what it carries
     # Of all its runs, with those of the campaign in them: values of `IdentifyOptions` by name.
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        check_options(self)
         if self.robot is None and self.urdf is None:
             raise DescriptionError('it has neither robot nor urdf: name one of them')
-        for name in ('robot', 'urdf'):
-            _check_text(getattr(self, name), name)
         object.__setattr__(self, 'serial', str(self.serial))
-        if self.mounting is not None and self.gravity is not None:
-            raise DescriptionError('it has both mounting and gravity: leave one of them out')
-        if self.joints is not None:
-            object.__setattr__(self, 'joints', _texts(self.joints, 'joints'))
-        for name, length in (('drive_gains', None), ('mounting', 3), ('gravity', 3)):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, _numbers(value, name, length))
         if self.mounting is not None:
-            try:
-                gravity_of_mounting(*self.mounting)
-            except UsageError as error:
-                raise DescriptionError(str(error)) from error
+            if self.gravity is not None:
+                raise DescriptionError('it has both mounting and gravity: leave one of them out')
+            gravity_of_mounting(*self.mounting)
 
     def load(self) -> RobotModel:
         """Return the arm; raises `IdentificationError` if it is unknown or cannot be used."""
@@ -113,23 +101,26 @@ class Run:
 
     name: str  # its name, and that of its folder
     arm: str  # the arm's name in the campaign
-    bags: tuple[str, ...]  # paths; they are used together
+    bags: tuple[str, ...] = option(str, 'paths of bags, which are used together', count='+')
     # When it was recorded, ISO 8601 with a time zone; by default from the first bag.
     date: str | None = None
-    # Of all joints, or of each [deg C], where the bags have none.
-    temperature: tuple[float, ...] | None = None
+    temperature: tuple[float, ...] | None = option(
+        float, 'temperature of all joints, or of each, where the bags have none [deg C]', count='+'
+    )
     # With those of arm and campaign in it.
     options: IdentifyOptions = field(default_factory=IdentifyOptions)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        object.__setattr__(self, 'bags', _texts(self.bags, 'bags'))
+        for name in ('bags', 'temperature'):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, (list, tuple)):
+                object.__setattr__(self, name, (value,))
+        check_options(self)
+        if '' in self.bags:
+            raise DescriptionError('bags has an empty text, it must name bags')
         if self.date is not None:
             object.__setattr__(self, 'date', _parse_date(self.date))
-        if self.temperature is not None:
-            given = self.temperature
-            given = given if isinstance(given, (list, tuple)) else (given,)
-            object.__setattr__(self, 'temperature', _numbers(given, 'temperature', None))
 
 
 @dataclass(frozen=True)
@@ -139,10 +130,23 @@ class Campaign:
     name: str  # the results of one campaign lie in one folder, which keeps this name
     arms: tuple[Arm, ...]
     runs: tuple[Run, ...]  # in the order of the file
-    speeds: tuple[float, ...] = USUAL_SPEEDS  # at which friction is stated and watched [rad/s]
-    # Chance that a health report of healthy arms has any alarm.
-    false_alarm_rate: float = USUAL_RATE
+    speeds: tuple[float, ...] = option(
+        float, 'speeds at which friction is stated and watched [rad/s]', count='+',
+        default=(0.1, 0.5), minimum=0.0, maximum=100.0,
+    )
+    false_alarm_rate: float = option(
+        float, 'chance that a health report of healthy arms has any alarm', default=0.01,
+        minimum=1.0e-6, maximum=0.5,
+    )
     source: str = ''  # the file
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        check_options(self)
+        if not self.speeds or not all(self.speeds) or len(set(self.speeds)) < len(self.speeds):
+            raise DescriptionError(
+                f'speeds are {list(self.speeds)}, they must differ and be above 0 rad/s'
+            )
 
     def arm(self, name: str) -> Arm:
         """Return an arm by its name."""
@@ -153,8 +157,8 @@ def load_campaign(path: Path) -> Campaign:
     """
     Return the campaign of a file; paths in it are relative to its folder.
 
-    Raises UsageError if there is no such file, and DescriptionError if a key is unknown or a value
-    is outside its range.
+    Raises UsageError if there is no such file or options of `identify` cannot be used, and
+    DescriptionError if a key is unknown or another value is outside its range.
     """
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
@@ -164,17 +168,6 @@ def load_campaign(path: Path) -> Campaign:
     )
     folder = path.resolve().parent
     with naming_place(source):
-        name = _check_name(content['name'])
-        speeds = _numbers(content.get('speeds', USUAL_SPEEDS), 'speeds', None)
-        if not all(0.0 < speed <= 100.0 for speed in speeds) or len(set(speeds)) < len(speeds):
-            raise DescriptionError(
-                f'speeds are {list(speeds)}, they must differ and lie between 0 and 100 rad/s'
-            )
-        rate = to_number(content.get('false_alarm_rate', USUAL_RATE), 'false_alarm_rate')
-        if not 1.0e-6 <= rate <= 0.5:
-            raise DescriptionError(
-                f'false_alarm_rate is {rate:g}, it must lie between 1e-6 and 0.5'
-            )
         options = _options(content.get('options'), folder)
     arms = tuple(
         _read_arm(entry, f'{source}: arm {number}', folder, options)
@@ -190,7 +183,14 @@ def load_campaign(path: Path) -> Campaign:
     if len(runs) > MOST_RUNS:
         raise DescriptionError(f'{source} has {len(runs)} runs, at most {MOST_RUNS} are allowed')
     _refuse_twice([run.name.lower() for run in runs], f'{source}: the name of a run')
-    return Campaign(name, arms, runs, speeds, rate, source)
+    given = {
+        name: value for name, value in content.items()
+        if name in ('name', 'speeds', 'false_alarm_rate')
+    }
+    return _make(
+        Campaign, {**given, 'arms': arms, 'runs': runs, 'source': source}, source,
+        {'name', 'arms', 'runs'},
+    )
 
 
 @contextmanager
@@ -204,72 +204,73 @@ def naming_place(place: str) -> Iterator[None]:
         raise DescriptionError(f'{place}: {error}') from error
 
 
+def _make(
+    kind: type[Entry], given: Mapping[str, Any], place: str, required: set[str]
+) -> Entry:
+    """Return an entry of the file; an error in it is one of the file."""
+    known: Any = kind
+    check_keys(to_mapping(given, place), place, required, {one.name for one in fields(known)})
+    try:
+        return kind(**given)
+    except IdentificationError as error:
+        raise DescriptionError(f'{place}: {error}') from error
+
+
 def _read_arm(
     entry: Mapping[str, Any], place: str, folder: Path, default: Mapping[str, Any]
 ) -> Arm:
-    named = {each.name for each in fields(Arm)}
-    check_keys(entry, place, {'name'}, named)
+    given = dict(entry)
     with naming_place(place):
-        given = dict(entry)
         given['options'] = {**default, **_options(given.get('options'), folder)}
-        if given.get('payload') is not None:
-            check_keys(
-                to_mapping(given['payload'], 'payload'), 'payload', {'mass'},
-                {each.name for each in fields(CarriedPayload)},
-            )
-            given['payload'] = CarriedPayload(**given['payload'])
-        robot = given.get('robot')
-        if isinstance(robot, str) and robot.endswith(('.yaml', '.yml')):
-            given['robot'] = str(folder / robot)
-        if isinstance(given.get('urdf'), str):
-            given['urdf'] = str(folder / given['urdf'])
         if isinstance(given.get('mounting'), list):
             given['mounting'] = [
                 _angle(value) if isinstance(value, str) else value for value in given['mounting']
             ]
-        return Arm(**given)
+    if given.get('payload') is not None:
+        given['payload'] = _make(
+            CarriedPayload, given['payload'], f'{place}: payload', {'mass'}
+        )
+    for name, endings in (('robot', ('.yaml', '.yml')), ('urdf', '')):
+        if isinstance(given.get(name), str) and given[name].endswith(endings):
+            given[name] = str(folder / given[name])
+    return _make(Arm, given, place, {'name'})
 
 
 def _read_runs(
     entry: Mapping[str, Any], place: str, folder: Path, arms: Mapping[str, Arm]
 ) -> Iterator[Run]:
     """Yield the runs of an entry: one, or where it says `separate` one for each bag."""
-    check_keys(
-        entry, place, {'name', 'arm', 'bags'}, {'date', 'temperature', 'options', 'separate'}
-    )
+    given = dict(entry)
     with naming_place(place):
-        given = dict(entry)
         separate = to_switch(given.pop('separate', False), 'separate')
-        arm = arms.get(str(given['arm']))
-        if arm is None:
+        arm = arms.get(str(given.get('arm')))
+        if arm is None and 'arm' in given:
             near = suggestion(str(given['arm']), arms)
             raise DescriptionError(
                 f'there is no arm {given["arm"]}{f"; {near}" if near else ""} (arms are '
                 f'{", ".join(arms)})'
             )
+        options = {} if arm is None else arm.options
         given['options'] = IdentifyOptions(
-            **{**arm.options, **_options(given.get('options'), folder)}
+            **{**options, **_options(given.get('options'), folder)}
         )
-        bags = given['bags']
-        patterns = _texts([bags] if isinstance(bags, str) else bags, 'bags')
-        run = Run(**{**given, 'bags': patterns})
-        found = [
-            path for pattern in patterns for path in (_matches(folder, pattern) or [pattern])
-        ]
-        _refuse_twice(found, 'a bag')
-        if not separate:
-            yield replace(run, bags=tuple(found))
-            return
-        for bag in found:
-            part = re.sub(r'[^A-Za-z0-9_.-]', '_', Path(bag).name)
+    run = _make(Run, given, place, {'name', 'arm', 'bags'})
+    found = [path for pattern in run.bags for path in (_matches(folder, pattern) or [pattern])]
+    _refuse_twice(found, f'{place}: a bag')
+    if not separate:
+        yield replace(run, bags=tuple(found))
+        return
+    for bag in found:
+        part = re.sub(r'[^A-Za-z0-9_.-]', '_', Path(bag).name)
+        with naming_place(place):
             yield replace(run, name=f'{run.name}_{part}', bags=(bag,))
 
 
 def _matches(folder: Path, pattern: str) -> list[str]:
     """Return the paths that a pattern stands for, in the order of their names."""
-    if not WILDCARDS & set(pattern):
-        return [str(folder / pattern)]
     path = folder / pattern
+    if not set(pattern) & set('*?['):
+        return [str(path)]
     return sorted(
         str(found) for found in Path(path.anchor).glob(str(path.relative_to(path.anchor)))
     )
@@ -290,34 +291,21 @@ def _options(content: Any, folder: Path) -> dict[str, Any]:
 
 
 def _entries(content: Any, source: str, what: str) -> list[Mapping[str, Any]]:
-    if not isinstance(content, list) or not content:
+    entries = to_list(content, f'{source}: {what}')
+    if not entries:
         raise DescriptionError(f'{source}: {what} must be a list with one entry or more')
     return [
         to_mapping(entry, f'{source}: entry {number} of {what}')
-        for number, entry in enumerate(content, start=1)
+        for number, entry in enumerate(entries, start=1)
     ]
 
 
-def _check_name(name: Any) -> str:
+def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise DescriptionError(
             f'name is {name!r:.80}, it must be of 1 to 64 letters, digits, _, - and . and begin '
             'with a letter or digit'
         )
-    return name
-
-
-def _check_text(value: Any, name: str) -> None:
-    if value is not None and not isinstance(value, str):
-        raise DescriptionError(f'{name} is {value!r:.60}, it must be a text')
-
-
-def _numbers(values: Any, name: str, length: int | None) -> tuple[float, ...]:
-    if not isinstance(values, (list, tuple)) or not values:
-        raise DescriptionError(f'{name} is {values!r:.60}, it must be a list of numbers')
-    if length is not None and len(values) != length:
-        raise DescriptionError(f'{name} has {len(values)} numbers, it must have {length}')
-    return tuple(to_number(value, name) for value in values)
 
 
 def _angle(text: str) -> float:
@@ -325,14 +313,6 @@ def _angle(text: str) -> float:
         return angle(text)
     except ArgumentTypeError as error:
         raise DescriptionError(f'mounting: {error}') from error
-
-
-def _texts(values: Any, name: str) -> tuple[str, ...]:
-    if not isinstance(values, (list, tuple)) or not values or not all(
-        isinstance(value, str) and value for value in values
-    ):
-        raise DescriptionError(f'{name} is {values!r:.60}, it must be a list of texts')
-    return tuple(values)
 
 
 def _refuse_twice(values: Sequence[str], what: str) -> None:

@@ -86,7 +86,7 @@ def health_words(health: FleetFriction) -> tuple[str, str, str]:
     )
     if not health.alarms:
         return 'good', 'No alarm', f'No change of friction that chance does not explain. {stated}'
-    joints = len({(alarm.arm, alarm.joint) for alarm in health.alarms})
+    joints = len({alarm.place for alarm in health.alarms})
     return (
         'bad', 'Alarm',
         f'Friction of {joints} joint{"s" if joints > 1 else ""} changed by more than temperature '
@@ -102,8 +102,8 @@ def health_content(health: FleetFriction) -> dict[str, Any]:
         'tests': health.tests,
         'alarms': [
             {
-                **attributes(alarm, 'arm', 'joint', 'kind', 'speed', 'change', 'p_value'),
-                'interval': [alarm.low, alarm.high],
+                **attributes(alarm.trend.history, 'arm', 'joint', 'speed'),
+                **attributes(alarm, 'kind', 'change', 'p_value', 'interval'),
             }
             for alarm in health.alarms
         ],
@@ -214,7 +214,7 @@ def render_campaign_report(outcome: CampaignOutcome, command_line: str = '') -> 
 def _figure_name(trend: FrictionTrend) -> str:
     history = trend.history
     if history.quantity == TORQUE:
-        return f'torque at {history.speed:g} {history.position_unit}/s'
+        return f'torque at {history.speed_text}'
     return {COULOMB: 'Coulomb', VISCOUS: 'viscous'}[history.quantity]
 
 
@@ -240,7 +240,7 @@ def _size_row(size: JointsOfSize) -> tuple[str, ...]:
 
 def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     """Return which torque of each joint is drawn: that of an alarm, or the fastest known one."""
-    alarmed = {(alarm.arm, alarm.joint): alarm.speed for alarm in health.alarms}
+    alarmed = {alarm.place: alarm.trend.history.speed for alarm in health.alarms}
     best: dict[tuple[str, str], FrictionTrend] = {}
     for trend in health.trends:
         place = (trend.history.arm, trend.history.joint)
@@ -256,35 +256,28 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     return chosen[:MOST_PICTURES]
 
 
-@dataclass(frozen=True, eq=False)
-class _Plot:
-    """A torque of m runs over one quantity, and the line through it."""
+def _plots(trend: FrictionTrend) -> list[tuple[FloatArray, FloatArray, float, float, str, str]]:
+    """
+    Return what can be drawn of a trend: runs may have neither temperature nor date.
 
-    at: FloatArray  # (m,): of the quantity; NaN where it is not known
-    values: FloatArray  # (m,): of the torque
-    slope: float  # of the line, which has the trend's value at the reference; NaN without one
-    reference: float
-    words: str  # what it is over
-    label: str  # of the quantity
-
-
-def _plots(trend: FrictionTrend) -> list[_Plot]:
-    """Return what can be drawn of a trend: runs may have neither temperature nor date."""
+    Each is a quantity (m,), the torques over it (m,), slope of the line and where it has the
+    trend's value, what it is over, and the label of the axis.
+    """
     history, used = trend.history, trend.used & np.isfinite(trend.history.values)
-    plots = [_Plot(
+    plots = [(
         history.temperature, history.values, trend.per_kelvin, trend.reference_temperature,
         'its temperature', 'joint temperature [°C]',
     )]
     if np.isfinite(history.years[used]).any():
         first = float(np.nanmin(history.years[trend.used]))
         date = np.datetime64(round(first * DAYS_PER_YEAR * 86400.0), 's')
-        plots.append(_Plot(
+        plots.append((
             DAYS_PER_YEAR * (history.years - first), trend.at_reference_temperature(),
             trend.per_year / DAYS_PER_YEAR, DAYS_PER_YEAR * (trend.reference_years - first),
             'the date without what temperature did to it',
             f'days after {np.datetime_as_string(date, "D")}, at the mean temperature',
         ))
-    return [plot for plot in plots if np.isfinite(plot.at[used]).any()]
+    return [plot for plot in plots if np.isfinite(plot[0][used]).any()]
 
 
 def _draw(trend: FrictionTrend) -> Picture:
@@ -294,19 +287,18 @@ def _draw(trend: FrictionTrend) -> Picture:
     panels = drawing.panels(
         (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(plots), gaps=(0.0, MARGINS[1])
     )
-    for panel, plot in zip(panels, plots, strict=True):
-        used = trend.used & np.isfinite(plot.at)
-        at, values = plot.at[used], plot.values[used]
+    for panel, (at, values, slope, reference, _, label) in zip(panels, plots, strict=True):
+        used = trend.used & np.isfinite(at)
         panel.x.margin = 0.04
-        panel.error_bars(at, values, history.errors[used], MEASURED)
-        panel.dots(at, values, PREDICTED, 4.0)
-        if np.isfinite(plot.slope):
-            ends = np.array([at.min(), at.max()])
-            line = line_at(ends, trend.value, plot.slope, plot.reference)
+        panel.error_bars(at[used], values[used], history.errors[used], MEASURED)
+        panel.dots(at[used], values[used], PREDICTED, 4.0)
+        if np.isfinite(slope):
+            ends = np.array([at[used].min(), at[used].max()])
+            line = line_at(ends, trend.value, slope, reference)
             panel.curve(ends, line, RESIDUAL, 1.2, name='line')
-        panel.label(f'friction\n[{history.unit("N m")}]', plot.label)
-    speed = f'{history.speed:g} {history.position_unit}/s'
-    words = ' and '.join(plot.words for plot in plots)
+        panel.label(f'friction\n[{history.unit("N m")}]', label)
+    words = ' and '.join(plot[4] for plot in plots)
     return drawing.picture(
-        f'{history.joint}, {speed}', f'Friction torque of {history.joint} at {speed} over {words}',
+        f'{history.joint}, {history.speed_text}',
+        f'Friction torque of {history.joint} at {history.speed_text} over {words}',
     )

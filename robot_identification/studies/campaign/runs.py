@@ -30,7 +30,9 @@ from robot_identification.files import (
 from robot_identification.model import IdentifiedModel, load_model, RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.recording import read_recording
-from robot_identification.report import coefficients, json_text, RESULT_FILES, save_identification
+from robot_identification.report import (
+    attributes, coefficients, json_text, RESULT_FILES, save_identification,
+)
 from robot_identification.studies.campaign.campaign_file import Arm, Run
 from robot_identification.studies.campaign.trend import friction_summary
 
@@ -90,17 +92,14 @@ def _bag_hash(bag: str) -> str:
 def explain_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return in words what differs between the inputs of a run that was done and those of now."""
     changed = []
-    for name in after:
-        old, new = before.get(name), after[name]
-        if old == new:
-            continue
+    for name, new in after.items():
+        old = before.get(name)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            parts = sorted({*old, *new}, key=str)
             changed += [
                 f'{Path(part).name if name == "bags" else part} of {name}'
-                for part in parts if old.get(part) != new.get(part)
+                for part in sorted({*old, *new}) if old.get(part) != new.get(part)
             ]
-        else:
+        elif old != new:
             changed.append(name)
     return ', '.join(changed)
 
@@ -125,12 +124,11 @@ def write_failure(job: RunJob, message: str, exit_code: int = 1) -> None:
 
     The exit code is the one that `identify` would have had, 1 after an unexpected error.
     """
-    folder = Path(job.folder)
     for name in RESULT_FILES:
-        (folder / name).unlink(missing_ok=True)
-    _write_state(folder, {
-        **_beginning(job), 'status': FAILED, 'exit_code': exit_code, 'error': message,
-        'date': job.run.date, 'files': {},
+        (Path(job.folder) / name).unlink(missing_ok=True)
+    _write_state(job, {
+        'status': FAILED, 'exit_code': exit_code, 'error': message, 'date': job.run.date,
+        'files': {},
     })
 
 
@@ -143,20 +141,18 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     if not isinstance(state, dict) or state.get('schema_version') != SCHEMA_VERSION:
         return None
     files = state.get('files', {})
-    if not isinstance(files, dict):
-        return None
-    for name, digest in files.items():
-        path = folder / name
-        if not path.is_file() or file_sha256(path) != digest:
-            return None
-    return state
+    whole = isinstance(files, dict) and all(
+        (folder / name).is_file() and file_sha256(folder / name) == digest
+        for name, digest in files.items()
+    )
+    return state if whole else None
 
 
 def restate(folder: Path, state: Mapping[str, Any], speeds: Sequence[float]) -> dict[str, Any]:
     """Return the state of a run with its friction at other speeds [rad/s]."""
     model = load_model(folder / MODEL_FILE)
     stated = {**state, 'speeds': list(speeds), 'joints': _joints(model, speeds)}
-    _write_state(folder, stated)
+    write_atomically(folder / STATE_FILE, json_text(stated))
     return stated
 
 
@@ -183,8 +179,8 @@ def _identify(job: RunJob, folder: Path) -> None:
         names = ', '.join(found.unidentifiable)
         error = f'the data do not determine {names}; a reduced model was written'
     model = found.model
-    _write_state(folder, {
-        **_beginning(job),
+    scores = [score for bag in found.cross_validation for score in bag.nrmse if np.isfinite(score)]
+    _write_state(job, {
         'status': DONE,
         'exit_code': code,
         'error': error,
@@ -192,17 +188,18 @@ def _identify(job: RunJob, folder: Path) -> None:
         'date_from': date_from,
         'temperature_from': temperature_from,
         'robot': model.robot.name,
-        'effort_unit': model.effort_unit,
-        'relative_scale': model.relative_scale,
+        **attributes(model, 'effort_unit', 'relative_scale'),
         'verdict': found.verdict.level,
-        'reasons': list(found.verdict.reasons),
-        'notes': list(found.notes),
-        'quality': _quality(found),
+        'reasons': found.verdict.reasons,
+        'notes': found.notes,
+        'quality': {
+            'nrmse_mean': np.mean(scores) if scores else None,
+            'base_parameters': model.reduction.rank,
+            'samples': sum(int(dataset.fitted.sum()) for dataset in found.datasets),
+            'lost': found.unidentifiable,
+        },
         'parameters': [
-            {
-                'name': entry.name, 'value': entry.value,
-                'standard_error': entry.standard_error, 'unit': entry.unit,
-            }
+            attributes(entry, 'name', 'value', 'standard_error', 'unit')
             for entry in coefficients(model)
         ],
         'joints': _joints(model, job.speeds),
@@ -210,20 +207,18 @@ def _identify(job: RunJob, folder: Path) -> None:
     })
 
 
-def _beginning(job: RunJob) -> dict[str, Any]:
-    return {
+def _write_state(job: RunJob, result: Mapping[str, Any]) -> None:
+    """Write the state of a run: what it is, and what it led to."""
+    write_atomically(Path(job.folder) / STATE_FILE, json_text({
         'schema_version': SCHEMA_VERSION,
         'name': job.name,
         'arm': job.arm.name,
         'serial': job.arm.serial,
         'key': canonical_sha256(dict(job.inputs)),
-        'inputs': dict(job.inputs),
-        'speeds': list(job.speeds),
-    }
-
-
-def _write_state(folder: Path, state: Mapping[str, Any]) -> None:
-    write_atomically(folder / STATE_FILE, json_text(state))
+        'inputs': job.inputs,
+        'speeds': job.speeds,
+        **result,
+    }))
 
 
 def _with_temperature(found: Identification, run: Run) -> tuple[Identification, str]:
@@ -258,26 +253,14 @@ def _find_date(run: Run, robot: RobotModel) -> tuple[str | None, str]:
     return found.isoformat(timespec='seconds'), 'bag'
 
 
-def _quality(found: Identification) -> dict[str, Any]:
-    scores = [score for bag in found.cross_validation for score in bag.nrmse if np.isfinite(score)]
-    return {
-        'nrmse_mean': float(np.mean(scores)) if scores else None,
-        'base_parameters': found.model.reduction.rank,
-        'samples': int(sum(int(dataset.fitted.sum()) for dataset in found.datasets)),
-        'lost': list(found.unidentifiable),
-    }
-
-
 def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, Any]]:
     """Return friction and temperature of each joint."""
     found = friction_summary(model, speeds)
-    unknown = np.full(model.robot.n, np.nan)
-    temperature = unknown if model.temperature is None else model.temperature
     return [
         {
             'joint': name,
             'position_unit': model.robot.position_units[j],
-            'temperature': temperature[j],
+            'temperature': None if model.temperature is None else model.temperature[j],
             **{key: values[j] for key, values in found.items()},
         }
         for j, name in enumerate(model.robot.joint_names)

@@ -11,7 +11,6 @@ done stays, what has changed is done again, and the rest follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed, BrokenExecutor, CancelledError
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 import fcntl
@@ -22,18 +21,18 @@ from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.files import read_text, ResultFolder, write_atomically
-from robot_identification.model import RobotModel, unit_of_joint
+from robot_identification.model import unit_of_joint
 from robot_identification.options import check_options, option
-from robot_identification.parallel import (
-    available_processors, ending_signals_wait, LOCAL, open_executor,
-)
+from robot_identification.parallel import LOCAL, open_executor, run_jobs
 from robot_identification.report import json_text
 from robot_identification.studies.campaign.campaign_file import Campaign, naming_place
 from robot_identification.studies.campaign.report import CampaignOutcome, render_campaign_report
 from robot_identification.studies.campaign.runs import (
-    do_run, DONE, explain_change, read_state, restate, run_inputs, RunJob, write_failure,
+    do_run, DONE, explain_change, read_state, restate, run_inputs, RunJob,
 )
-from robot_identification.studies.campaign.trend import compare_sizes, judge_health
+from robot_identification.studies.campaign.trend import (
+    compare_sizes, COULOMB, judge_health, TORQUE, VISCOUS,
+)
 
 SCHEMA_VERSION = 1  # of the file
 IDENTITY_FILE = 'campaign.json'
@@ -97,7 +96,10 @@ def run_campaign(
     by another process.
     """
     options = CampaignOptions() if options is None else options
-    robots = _load_robots(campaign)
+    robots = {}
+    for arm in campaign.arms:
+        with naming_place(f'{campaign.source}: arm {arm.name}'):
+            robots[arm.name] = arm.load()
     with _own_folder(campaign, folder.path), closing(begin_record(folder.path)) as record:
         jobs = [
             RunJob(
@@ -131,15 +133,6 @@ def run_campaign(
     return outcome
 
 
-def _load_robots(campaign: Campaign) -> dict[str, RobotModel]:
-    """Return the arms by name; raises `IdentificationError` for one that cannot be used."""
-    robots = {}
-    for arm in campaign.arms:
-        with naming_place(f'{campaign.source}: arm {arm.name}'):
-            robots[arm.name] = arm.load()
-    return robots
-
-
 def _find_what_is_left(
     jobs: Sequence[RunJob], report: Report, *, retry: bool
 ) -> tuple[dict[str, Mapping[str, Any]], list[RunJob]]:
@@ -166,55 +159,18 @@ def _find_what_is_left(
 
 
 def _work(jobs: Sequence[RunJob], options: CampaignOptions) -> Iterator[RunJob]:
-    """Yield the runs as they are done; one that ends its process has failed."""
-    left = list(jobs)
-    while left:
-        lost = set()
-        with open_executor(options.scheduler, options.processes) as executor:
-            assert executor is not None
-            with ending_signals_wait():
-                futures = {executor.submit(do_run, job): job for job in left}
-            for future in as_completed(futures):
-                job = futures[future]
-                try:
-                    future.result()
-                except CancelledError as error:
-                    raise IdentificationError(
-                        'the scheduler was lost: start it again, then this command'
-                    ) from error
-                except BrokenExecutor:
-                    lost.add(job.name)
-                    continue
-                # Dask has its own error for each of the runs whose workers were lost.
-                except Exception as error:
-                    _write_loss(job, error)
-                yield job
-        # The end of one process ends all of them. It was one of those at work, the first ones.
-        left = [job for job in left if job.name in lost]
-        at_work = options.processes or available_processors()
-        for job in left[:at_work]:
-            _do_alone(job)
-            yield job
-        left = left[at_work:]
-
-
-def _do_alone(job: RunJob) -> None:
-    """Do a run in a process that does nothing else."""
-    with open_executor(LOCAL, 1) as executor:
-        assert executor is not None
+    """Yield the runs as they are done, in their order."""
+    with open_executor(options.scheduler, options.processes) as executor:
+        left = list(jobs)
         try:
-            with ending_signals_wait():
-                future = executor.submit(do_run, job)
-            future.result()
-        except BrokenExecutor as error:
-            _write_loss(job, error)
-
-
-def _write_loss(job: RunJob, error: Exception) -> None:
-    write_failure(
-        job, f'its process was lost, which the system does when memory is short ({error!r}): use '
-        'fewer processes on a machine (--processes), or leave this run out',
-    )
+            for _ in run_jobs(executor, do_run, jobs):
+                yield left.pop(0)
+        except IdentificationError as error:
+            undone = [job.name for job in left if read_state(Path(job.folder)) is None]
+            raise IdentificationError(
+                f'{error}; what is done is kept, not done are {", ".join(undone)}: start the '
+                'campaign again, or leave a run out that ends its process'
+            ) from error
 
 
 @contextmanager
@@ -292,18 +248,19 @@ def add_to_record(record: sqlite3.Connection, states: Iterable[Mapping[str, Any]
     with record:
         for state in states:
             for table, rows in _rows(state).items():
-                for row in rows:
-                    marks = ', '.join('?' * len(row))
-                    record.execute(f'INSERT INTO {table} VALUES ({marks})', row)
+                marks = ', '.join('?' * len(rows[0])) if rows else ''
+                record.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
 
 
 def _rows(state: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of a run by table."""
     run, done = str(state['name']), bool(state['files'])
+    model = f'{RUNS}/{run}/identified_model.yaml' if done else None
     rows: dict[str, list[tuple[Any, ...]]] = {'runs': [(
-        run, state['arm'], state['serial'], state.get('robot'), state['status'],
-        state['exit_code'], state['error'], state.get('date'), state.get('effort_unit'),
-        f'runs/{run}/identified_model.yaml' if done else None, state['key'],
+        *(state.get(key) for key in (
+            'name', 'arm', 'serial', 'robot', 'status', 'exit_code', 'error', 'date',
+            'effort_unit',
+        )), model, state['key'],
     )]}
     if done:
         quality = state['quality']
@@ -324,19 +281,21 @@ def friction_rows(state: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     of_torque = 'A' if state['relative_scale'] else 'N m'
     rows = []
     for joint in state['joints']:
-        place = (joint['joint'], joint['temperature'])
-        torque, viscous = (
-            unit_of_joint(unit, joint.get('position_unit', 'rad'))
-            for unit in (of_torque, f'{of_torque} s/rad')
-        )
-        rows += [
-            (*place, 'coulomb', None, joint['coulomb'], joint['coulomb_error'], torque),
-            (*place, 'viscous', None, joint['viscous'], joint['viscous_error'], viscous),
+        figures = [
+            (COULOMB, None, joint['coulomb'], joint['coulomb_error'], of_torque),
+            (VISCOUS, None, joint['viscous'], joint['viscous_error'], f'{of_torque} s/rad'),
+            *(
+                (TORQUE, speed, value, error, of_torque)
+                for speed, value, error in zip(
+                    state['speeds'], joint['torque'], joint['torque_error'], strict=True
+                )
+            ),
         ]
         rows += [
-            (*place, 'torque', speed, value, error, torque)
-            for speed, value, error in zip(
-                state['speeds'], joint['torque'], joint['torque_error'], strict=True
+            (
+                joint['joint'], joint['temperature'], *figure,
+                unit_of_joint(unit, joint.get('position_unit', 'rad')),
             )
+            for *figure, unit in figures
         ]
     return rows

@@ -97,12 +97,16 @@ class FrictionHistory:
     joint: str
     quantity: str  # 'torque', 'coulomb' or 'viscous'
     speed: float  # of a torque [rad/s], else NaN
-    runs: tuple[str, ...]
     years: FloatArray  # date of each run, shape (m,) [years]
     temperature: FloatArray  # of the joint, shape (m,) [deg C]
     values: FloatArray  # shape (m,), SI units
     errors: FloatArray  # standard errors, shape (m,)
     position_unit: str = 'rad'  # of the joint, or 'm'
+
+    @property
+    def speed_text(self) -> str:
+        """Return the speed with its unit."""
+        return f'{self.speed:g} {self.position_unit}/s'
 
     def unit(self, unit: str) -> str:
         """Return a unit, written as that of a joint that turns, as that of the joint."""
@@ -154,34 +158,42 @@ class FrictionTrend:
         return shifted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FrictionAlarm:
     """A change of friction that chance hardly explains."""
 
-    arm: str
-    joint: str
+    trend: FrictionTrend  # of the torque that changed
     kind: str  # 'drift' or 'latest run'
-    speed: float  # at which the torque changed [rad/s]
-    change: float  # in a year, or of the latest run; as a share of the friction
-    low: float  # ends of the interval of the change; NaN for a latest run
-    high: float
     p_value: float  # corrected for the number of all tests
-    position_unit: str = 'rad'  # of the joint, or 'm'
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Return arm and joint."""
+        return self.trend.history.arm, self.trend.history.joint
+
+    @property
+    def change(self) -> float:
+        """Change in a year, or of the latest run, as a share of the friction."""
+        if self.kind == DRIFT:
+            return self.trend.drift
+        return self.trend.latest_change / self.trend.value if self.trend.value else np.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Ends of the interval of the change; NaN for a latest run."""
+        return self.trend.drift_interval if self.kind == DRIFT else (np.nan, np.nan)
 
     def describe(self) -> str:
         """Return it in words."""
-        speed = f'{self.speed:g} {self.position_unit}/s'
+        history = self.trend.history
         more = 'more' if self.change > 0.0 else 'less'
-        size = f'{100.0 * abs(self.change):.1f} %'
+        size = f'{100.0 * abs(self.change):.1f} % {more}'
         if self.kind == DRIFT:
-            return (
-                f'{self.arm}, {self.joint}: friction at {speed} drifts, {size} '
-                f'{more} in a year ({100.0 * self.low:+.1f} to {100.0 * self.high:+.1f} %)'
-            )
-        return (
-            f'{self.arm}, {self.joint}: friction at {speed} is {size} {more} in the '
-            'latest run than those before it say'
-        )
+            low, high = self.interval
+            found = f'drifts, {size} in a year ({100.0 * low:+.1f} to {100.0 * high:+.1f} %)'
+        else:
+            found = f'is {size} in the latest run than those before it say'
+        return f'{history.arm}, {history.joint}: friction at {history.speed_text} {found}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,32 +225,30 @@ def _histories(
     arm: str, speeds: Sequence[float], states: Sequence[State]
 ) -> list[FrictionHistory]:
     """Return the histories of an arm, of the runs whose torques are in the latest one's unit."""
-    rows = [
-        (state, joint) for state in states for joint in state['joints']
-        if state['relative_scale'] == states[-1]['relative_scale']
-    ]
+    of_joints: dict[str, list[tuple[State, State]]] = {}
+    for state in states:
+        if state['relative_scale'] == states[-1]['relative_scale']:
+            for joint in state['joints']:
+                of_joints.setdefault(joint['joint'], []).append((state, joint))
     found = []
-    for name in dict.fromkeys(joint['joint'] for _, joint in rows):
-        of_joint = [(state, joint) for state, joint in rows if joint['joint'] == name]
-        years = np.array([years_of(state['date']) for state, _ in of_joint])
-
-        def values(key: str, own: Sequence[tuple[State, State]] = of_joint) -> FloatArray:
-            return np.array([joint[key] for _, joint in own], dtype=float)
-
-        torque, errors = values('torque'), values('torque_error')
-        figures = [
-            (TORQUE, speed, torque[:, k], errors[:, k]) for k, speed in enumerate(speeds)
-        ] + [
-            (plain, np.nan, values(plain), values(f'{plain}_error'))
-            for plain in (COULOMB, VISCOUS)
+    for name, runs in of_joints.items():
+        years = np.array([years_of(state['date']) for state, _ in runs])
+        temperature, torque, errors, *plain = (
+            np.array([joint[key] for _, joint in runs], dtype=float) for key in (
+                'temperature', 'torque', 'torque_error', COULOMB, f'{COULOMB}_error', VISCOUS,
+                f'{VISCOUS}_error',
+            )
+        )
+        figures: list[tuple[str, float, FloatArray, FloatArray]] = [
+            *((TORQUE, speed, torque[:, k], errors[:, k]) for k, speed in enumerate(speeds)),
+            (COULOMB, np.nan, plain[0], plain[1]), (VISCOUS, np.nan, plain[2], plain[3]),
         ]
+        unit = runs[-1][1].get('position_unit', 'rad')
         found += [
             FrictionHistory(
-                arm, name, quantity, speed, tuple(str(state['name']) for state, _ in of_joint),
-                years, values('temperature'), figure, error,
-                of_joint[-1][1].get('position_unit', 'rad'),
+                arm, name, quantity, speed, years, temperature, values, value_errors, unit
             )
-            for quantity, speed, figure, error in figures
+            for quantity, speed, values, value_errors in figures
         ]
     return found
 
@@ -271,29 +281,16 @@ def judge_fleet(
         for kind, p_value in ((DRIFT, trend.drift_p), (LATEST, trend.latest_p))
         if np.isfinite(p_value)
     ]
-    found: dict[tuple[str, str, str], FrictionAlarm] = {}
-    for (trend, kind, _), p_value in zip(
-        tested, holm([p_value for *_, p_value in tested]), strict=True
-    ):
-        alarm = _alarm(trend, kind, float(p_value))
-        place = (alarm.arm, alarm.joint, kind)
+    corrected = holm([p_value for *_, p_value in tested])
+    found: dict[tuple[tuple[str, str], str], FrictionAlarm] = {}
+    for (trend, kind, _), p_value in zip(tested, corrected.tolist(), strict=True):
+        alarm = FrictionAlarm(trend, kind, p_value)
+        place = (alarm.place, kind)
         if p_value < false_alarm_rate and (
-            place not in found or alarm.p_value < found[place].p_value
+            place not in found or p_value < found[place].p_value
         ):
             found[place] = alarm
     return FleetFriction(trends, tuple(found.values()), len(tested), false_alarm_rate)
-
-
-def _alarm(trend: FrictionTrend, kind: str, p_value: float) -> FrictionAlarm:
-    history = trend.history
-    low, high = trend.drift_interval if kind == DRIFT else (np.nan, np.nan)
-    change = trend.drift if kind == DRIFT else (
-        trend.latest_change / trend.value if trend.value else np.nan
-    )
-    return FrictionAlarm(
-        history.arm, history.joint, kind, history.speed, change, low, high, p_value,
-        history.position_unit,
-    )
 
 
 def find_trend(history: FrictionHistory) -> FrictionTrend:
