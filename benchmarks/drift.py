@@ -33,11 +33,10 @@ from robot_identification.pipeline import validate
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
 from robot_identification.simulation.ground_truth import SimulatedArmOptions
-from robot_identification.studies.rollout.drift import (
-    CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, Rollout, RolloutOptions,
-    Simulated, URDF, VELOCITY,
+from robot_identification.studies.rollout.drift import measure_drift, Measurement, Simulated
+from robot_identification.studies.rollout.study import (
+    CLOSED, MJCF, MODEL, OPEN, roll_out_mjcf, Rollout, RolloutOptions, run_rollout, URDF, VELOCITY,
 )
-from robot_identification.studies.rollout.study import roll_out_mjcf, run_rollout
 
 from . import mujoco_sysid
 from .corrections import public_scenes, Scene, simulated
@@ -138,8 +137,7 @@ class Unseen:
             q, ends = roll_out_mjcf(
                 text, self.model.robot.joint_names, (motion.q[plan.rows], motion.dq[plan.rows]),
                 partial(
-                    make_drive, measurement, 1.0 / self.model.effort_per_torque,
-                    float(plan.times[-1]),
+                    measurement.drive, 1.0 / self.model.effort_per_torque,
                     servo=(share * rollout.stiffness, share * rollout.damping),
                 ),
             )

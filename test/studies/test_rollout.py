@@ -18,9 +18,12 @@ from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
 from robot_identification.simulation import draw_truth, true_inertial_parameters
 from robot_identification.studies.rollout import rollout_section, run_rollout, study
-from robot_identification.studies.rollout.drift import (
-    CLOSED, describe_rollout, find_strays, MJCF, MODEL, OPEN, plan_rollouts, quantile, Rollout,
-    rollout_content, RolloutOptions, RolloutPlan, Simulated, URDF, VELOCITY, with_rollouts,
+from robot_identification.studies.rollout.drift import plan_rollouts, RolloutPlan, Simulated
+from robot_identification.studies.rollout.report import (
+    describe_rollout, find_strays, quantile, rollout_content, with_rollouts,
+)
+from robot_identification.studies.rollout.study import (
+    CLOSED, MJCF, MODEL, OPEN, Rollout, RolloutOptions, URDF, VELOCITY,
 )
 from robot_identification.validation import BAD, SIMULATION, Validation, Verdict
 from robot_identification.validation.verdict import GOOD
@@ -210,7 +213,7 @@ def test_a_recording_that_is_too_short_is_said(model, recorded):
     assert 'not checked' in describe_rollout(result)[0]
     assert rollout_content(result)['models'] == []
     section = rollout_section(result)
-    assert section.course is None and section.rows == ()
+    assert section['course'] is None and section['rows'] == []
 
 
 def test_figures_are_the_same_in_words_table_and_file(rollout):
@@ -222,9 +225,9 @@ def test_figures_are_the_same_in_words_table_and_file(rollout):
     np.testing.assert_allclose(mine['joint_median'], drift(rollout, MODEL, OPEN))
     assert f'{mine["tool_median"][HALF]:.3g} mm' in describe_rollout(rollout)[0]
     section = rollout_section(rollout)
-    row = next(row for row in section.rows if 'tool [mm]' in row)
+    row = next(row for row in section['rows'] if 'tool [mm]' in row)
     assert row[3:][HALF].startswith(f'{mine["tool_median"][HALF]:.3g} (')
-    assert len(section.joints) == 3
+    assert len(section['joints']) == 3
 
 
 def test_a_joint_that_is_half_a_turn_away_is_lost(model, recorded):

@@ -11,19 +11,15 @@ A rollout begins at a measured state and is driven by the measured effort. A tor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
-from robot_identification.files import to_finite
+from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.model import joint_axes, RobotModel, tool_frame
-from robot_identification.options import check_options, option
 from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive
-from robot_identification.validation import BAD, Limit, SIMULATION, Validation
 import scipy
 
 # After which times drift is stated [s]: a step of a controller, a movement, a task.
@@ -33,40 +29,6 @@ SPACING = 0.02
 # A joint that is so far from the recording is somewhere else: half a turn [rad], or a metre of a
 # prismatic joint [m].
 LOST_ANGLE, LOST_WAY = math.pi, 1.0
-# A drift that is smaller is near the recording, for any drift of a constant velocity [rad or m];
-# chosen: half of the runner's tolerance of tracking.
-LEAST_STRAY = 0.05
-# Of the starts, below which the larger of the two stated drifts is.
-HIGH_SHARE = 0.9
-MODEL, URDF, MJCF, VELOCITY = 'model', 'urdf', 'mjcf', 'constant_velocity'
-WORDS = {
-    MODEL: 'the identified model', URDF: 'the URDF alone', MJCF: 'the exported MJCF',
-    VELOCITY: 'a constant velocity',
-}
-OPEN, CLOSED = 'open', 'closed'
-
-
-@dataclass(frozen=True)
-class RolloutOptions:
-    """
-    Options of rollouts. Raises UsageError if one is out of its range.
-
-    The step is that of our own integrator [s]; MuJoCo has the one of its model file.
-    """
-
-    starts: int = option(
-        int, 'rollouts of each recording, evenly spread', minimum=1, default=32, metavar='N',
-        key='rollout_starts',
-    )
-    frequency: float = option(
-        float, 'natural frequency of the PD servo of the closed loop [Hz], of the identified '
-        'inertia of each joint, with damping 1', minimum=0.01, default=2.0, metavar='HZ',
-        key='rollout_frequency',
-    )
-    step: float = 0.001
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,32 +62,6 @@ class Simulated:
     q: FloatArray  # (T, S, n): simulated positions [rad]; NaN where the simulation broke down
     drift: FloatArray  # (T, S, n): simulated less measured [rad]; infinite where a joint is lost
     tool: FloatArray  # (T, S): of the tool from the measured one [m]; infinite where q is NaN
-
-
-@dataclass(frozen=True, eq=False)
-class Rollout:
-    """Rollouts of a recording by several models."""
-
-    plan: RolloutPlan
-    prismatic: BoolArray  # (n,)
-    tool: str  # the frame that is the tool
-    measured: FloatArray  # (T, S, n): measured positions [rad]
-    simulated: tuple[Simulated, ...]
-    step: float  # of our integrator [s]
-    # (H,): what halving the step changes in the model's open loop: median over starts, of the
-    # joint where it is largest [rad].
-    halving: FloatArray
-    # (n,): of the servo [N m/rad], [N m s/rad], and its natural frequency [Hz].
-    stiffness: FloatArray
-    damping: FloatArray
-    frequency: float
-    not_checked: tuple[str, ...] = ()  # what was not simulated, and why
-
-    def find(self, name: str, loop: str) -> Simulated | None:
-        """Return the rollouts of a model, if there are any."""
-        return next(
-            (one for one in self.simulated if (one.name, one.loop) == (name, loop)), None
-        )
 
 
 def plan_rollouts(
@@ -200,39 +136,29 @@ class Measurement:
         columns = [np.interp(at, self._stamps, column) for column in self._effort.T]
         return np.stack(columns, axis=-1)
 
+    def drive(
+        self, torque_per_effort: FloatArray, step: float, servo: tuple[FloatArray, FloatArray]
+    ) -> Drive:
+        """
+        Return what drives the rollouts to the last time of the plan, in steps of a time [s].
+
+        `servo` has stiffness and damping (n,) of the servo [N m/rad], [N m s/rad].
+        """
+        ends = step * np.arange(round(float(self._plan.times[-1]) / step) + 1.0)
+        return Drive(
+            step, self.effort(ends[:-1] + 0.5 * step) * torque_per_effort,
+            self.position(ends), self.velocity(ends), *servo,
+        )
+
     def _at(self, times: FloatArray) -> FloatArray:
         at: FloatArray = times[:, None] + self._plan.stamps
         return np.clip(at, self._stamps[0], self._stamps[-1])
-
-
-def make_drive(
-    measurement: Measurement, torque_per_effort: FloatArray, until: float, step: float,
-    servo: tuple[FloatArray, FloatArray],
-) -> Drive:
-    """
-    Return what drives rollouts for a time [s], in steps of another [s].
-
-    `servo` has stiffness and damping (n,) of the servo [N m/rad], [N m s/rad].
-    """
-    steps = round(until / step)
-    ends = step * np.arange(steps + 1.0)
-    return Drive(
-        step,
-        measurement.effort(ends[:-1] + 0.5 * step) * torque_per_effort,
-        measurement.position(ends), measurement.velocity(ends), *servo,
-    )
 
 
 def measure_drift(
     robot: RobotModel, name: str, loop: str, q: FloatArray, measured: FloatArray
 ) -> Simulated:
     """Return simulated and measured positions (T, S, n) [rad] as rollouts with their drift."""
-    _, _, prismatic = joint_axes(robot.pinocchio)
-    difference = q - measured
-    with np.errstate(invalid='ignore'):
-        far = ~(np.abs(difference) < np.where(prismatic, LOST_WAY, LOST_ANGLE))
-    # What was lost once is lost, wherever chance takes it later.
-    drift = np.where(np.logical_or.accumulate(far, axis=0), np.inf, difference)
     known = np.isfinite(q).all(axis=2)
     tool = np.full(known.shape, np.inf)
     frame = tool_frame(robot)
@@ -240,7 +166,16 @@ def measure_drift(
         tool_positions(robot, frame, q[known]) - tool_positions(robot, frame, measured[known]),
         axis=1,
     )
-    return Simulated(name, loop, q, drift, tool)
+    return Simulated(name, loop, q, joint_drift(robot, q, measured), tool)
+
+
+def joint_drift(robot: RobotModel, q: FloatArray, measured: FloatArray) -> FloatArray:
+    """Return simulated less measured positions [rad]; infinite from where a joint is lost on."""
+    _, _, prismatic = joint_axes(robot.pinocchio)
+    difference = q - measured
+    with np.errstate(invalid='ignore'):
+        far = ~(np.abs(difference) < np.where(prismatic, LOST_WAY, LOST_ANGLE))
+    return np.where(np.logical_or.accumulate(far, axis=0), np.inf, difference)
 
 
 def tool_positions(robot: RobotModel, frame: str, q: FloatArray) -> FloatArray:
@@ -252,113 +187,3 @@ def tool_positions(robot: RobotModel, frame: str, q: FloatArray) -> FloatArray:
         pin.forwardKinematics(model, data, one)
         place[:] = pin.updateFramePlacement(model, data, index).translation
     return places
-
-
-def quantile(values: FloatArray, share: float) -> FloatArray:
-    """Return what a share of the starts (axis 1) does not exceed: one of the values."""
-    found: FloatArray = np.quantile(values, share, axis=1, method='higher')
-    return found
-
-
-def describe_rollout(rollout: Rollout) -> list[str]:
-    """Return the drift in words, the most telling first."""
-    plan = rollout.plan
-    if not plan.horizons:
-        return [f'drift: not checked ({"; ".join(rollout.not_checked)})']
-    at = min(1, len(plan.horizons) - 1)
-    words = []
-    for loop, under in (
-        (OPEN, 'under the measured effort alone'),
-        (CLOSED, f'with a PD of {rollout.frequency:g} Hz beside it'),
-    ):
-        drifts = [
-            f'{WORDS[one.name]} {_drift_words(one, rollout, int(plan.stated[at]))}'
-            for one in rollout.simulated if one.loop == loop
-        ]
-        if drifts:
-            words.append(
-                f'drift of a simulation {under}, {plan.horizons[at]:g} s after '
-                f'{len(plan.rows)} measured states (median; 90 % below): {"; ".join(drifts)} '
-                f'({plan.bag})'
-            )
-    return words + [f'drift not checked of {one}' for one in rollout.not_checked]
-
-
-def find_strays(rollout: Rollout) -> list[str]:
-    """Return the joints that a simulation holds worse than a constant velocity, in words."""
-    plan = rollout.plan
-    exported = rollout.find(MJCF, OPEN) or rollout.find(MODEL, OPEN)
-    plain = rollout.find(VELOCITY, OPEN)
-    if exported is None or plain is None or not plan.horizons:
-        return []
-    at = min(1, len(plan.horizons) - 1)
-    ours, constant = (
-        quantile(np.abs(one.drift), 0.5)[plan.stated[at]] for one in (exported, plain)
-    )
-    return [
-        f'{WORDS[exported.name]} is {1e3 * ours[joint]:.3g} '
-        f'{"mm" if rollout.prismatic[joint] else "mrad"} from the recording at '
-        f'{plan.joints[joint]} after {plan.horizons[at]:g} s, {WORDS[VELOCITY]} '
-        f'{1e3 * constant[joint]:.3g} ({plan.bag})'
-        for joint in np.flatnonzero(ours > np.maximum(constant, LEAST_STRAY))
-    ]
-
-
-def _drift_words(one: Simulated, rollout: Rollout, at: int) -> str:
-    """Return the drift at one instant: at the tool, and of the joint that drifts most."""
-    tool, high = (float(quantile(1e3 * one.tool, share)[at]) for share in (0.5, HIGH_SHARE))
-    median = quantile(1e3 * np.abs(one.drift), 0.5)[at]
-    worst = int(np.argmax(median))
-    where = rollout.plan.joints[worst]
-    unit = 'mm' if rollout.prismatic[worst] else 'mrad'
-    joint = f'{median[worst]:.3g} {unit} at {where}'
-    if not math.isfinite(median[worst]):
-        joint = f'{where} lost, further away than {"a metre" if unit == "mm" else "half a turn"}'
-    if not math.isfinite(tool):
-        return 'breaks down'
-    return f'{tool:.3g} mm ({high:.3g}) at the tool, {joint}'
-
-
-def rollout_content(rollout: Rollout) -> dict[str, Any]:
-    """Return the drift as plain numbers [mrad], [mm]; what is lost is None."""
-    plan, stated = rollout.plan, rollout.plan.stated
-    content: dict[str, Any] = to_finite({
-        'bag': plan.bag,
-        'joints': plan.joints,
-        'starts': len(plan.rows),
-        'horizons': plan.horizons,
-        'tool': rollout.tool,
-        'step': rollout.step,
-        'halving': 1e3 * rollout.halving,
-        'servo': {
-            'frequency': rollout.frequency,
-            'stiffness': rollout.stiffness,
-            'damping': rollout.damping,
-        },
-        'models': [
-            {
-                'model': one.name,
-                'loop': one.loop,
-                'joint_median': quantile(1e3 * np.abs(one.drift), 0.5)[stated],
-                'joint_high': quantile(1e3 * np.abs(one.drift), HIGH_SHARE)[stated],
-                'tool_median': quantile(1e3 * one.tool, 0.5)[stated],
-                'tool_high': quantile(1e3 * one.tool, HIGH_SHARE)[stated],
-                'lost': np.isinf(one.drift[stated]).any(axis=2).sum(axis=1),
-            }
-            for one in rollout.simulated if plan.horizons
-        ],
-        'not_checked': rollout.not_checked,
-    })
-    return content
-
-
-def with_rollouts(validation: Validation, rollouts: Sequence[Rollout]) -> Validation:
-    """Return a validation with the drift of simulations, also in the verdict's words."""
-    unseen = [one for one in rollouts if one.plan.bag not in validation.training] or rollouts
-    words = [text for one in unseen for text in describe_rollout(one)]
-    verdict = replace(validation.verdict, reasons=(*validation.verdict.reasons, *words)).limited([
-        Limit(SIMULATION, BAD, text) for one in unseen for text in find_strays(one)
-    ])
-    return replace(
-        validation, verdict=verdict, rollouts=tuple(rollout_content(one) for one in rollouts)
-    )

@@ -1,22 +1,33 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The drift of simulations in a report: a table, its course, and simulated with measured."""
+"""The drift of simulations in words, in validation.json, and in the report of a validation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+import math
+from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.files import to_finite
 from robot_identification.report import (
-    Drawing, GAP, MARGINS, MEASURED, Picture, PREDICTED, single_panel, URDF_COLOUR, WIDE_LABELS,
-    WIDTH,
+    attributes, Drawing, GAP, MARGINS, MEASURED, Picture, PREDICTED, single_panel, URDF_COLOUR,
+    WIDE_LABELS, WIDTH,
 )
-from robot_identification.studies.rollout.drift import (
-    CLOSED, HIGH_SHARE, MJCF, MODEL, OPEN, quantile, Rollout, Simulated, URDF, VELOCITY, WORDS,
+from robot_identification.studies.rollout.drift import Simulated
+from robot_identification.studies.rollout.study import (
+    CLOSED, MJCF, MODEL, OPEN, Rollout, URDF, VELOCITY, WORDS,
 )
+from robot_identification.validation import BAD, Limit, SIMULATION, Validation
 
+# A drift that is smaller is near the recording, for any drift of a constant velocity [rad or m];
+# chosen: half of the runner's tolerance of tracking.
+LEAST_STRAY = 0.05
+# Of the starts, below which the larger of the two stated drifts is.
+HIGH_SHARE = 0.9
 # Green of Okabe and Ito's, different from the colours of the other figures.
 GREEN = '#009e73'
 COLOURS = {MODEL: PREDICTED, URDF: URDF_COLOUR, MJCF: GREEN, VELOCITY: MEASURED}
@@ -26,33 +37,137 @@ DRAWN_ROLLOUTS = 6
 JOINT_HEIGHT = 2.0  # [inch]
 
 
-@dataclass(frozen=True)
-class RolloutSection:
-    """Section of the rollouts of one recording."""
-
-    bag: str
-    facts: tuple[str, ...]
-    # Of the table: a row is a model in a loop, a joint or the tool, and cells by horizon.
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    course: Picture | None
-    joints: tuple[Picture, ...]
-    not_checked: tuple[str, ...]
+def quantile(values: FloatArray, share: float) -> FloatArray:
+    """Return what a share of the starts (axis 1) does not exceed: one of the values."""
+    found: FloatArray = np.quantile(values, share, axis=1, method='higher')
+    return found
 
 
-def rollout_section(rollout: Rollout) -> RolloutSection:
-    """Return the section of the rollouts of a recording."""
+def median_and_high(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the two stated quantiles over the starts of values [m], [rad], in mm or mrad."""
+    return 1e3 * quantile(values, 0.5), 1e3 * quantile(values, HIGH_SHARE)
+
+
+def describe_rollout(rollout: Rollout) -> list[str]:
+    """Return the drift in words, the most telling first."""
+    plan = rollout.plan
+    if not plan.horizons:
+        return [f'drift: not checked ({"; ".join(rollout.not_checked)})']
+    at = min(1, len(plan.horizons) - 1)
+    words = []
+    for loop, under in (
+        (OPEN, 'under the measured effort alone'),
+        (CLOSED, f'with a PD of {rollout.frequency:g} Hz beside it'),
+    ):
+        drifts = [
+            f'{WORDS[one.name]} {_drift_words(one, rollout, int(plan.stated[at]))}'
+            for one in rollout.simulated if one.loop == loop
+        ]
+        if drifts:
+            words.append(
+                f'drift of a simulation {under}, {plan.horizons[at]:g} s after '
+                f'{len(plan.rows)} measured states (median; 90 % below): {"; ".join(drifts)} '
+                f'({plan.bag})'
+            )
+    return words + [f'drift not checked of {one}' for one in rollout.not_checked]
+
+
+def find_strays(rollout: Rollout) -> list[str]:
+    """Return the joints that a simulation holds worse than a constant velocity, in words."""
+    plan = rollout.plan
+    exported = rollout.find(MJCF, OPEN) or rollout.find(MODEL, OPEN)
+    plain = rollout.find(VELOCITY, OPEN)
+    if exported is None or plain is None or not plan.horizons:
+        return []
+    at = min(1, len(plan.horizons) - 1)
+    ours, constant = (
+        quantile(np.abs(one.drift), 0.5)[plan.stated[at]] for one in (exported, plain)
+    )
+    return [
+        f'{WORDS[exported.name]} is {1e3 * ours[joint]:.3g} '
+        f'{"mm" if rollout.prismatic[joint] else "mrad"} from the recording at '
+        f'{plan.joints[joint]} after {plan.horizons[at]:g} s, {WORDS[VELOCITY]} '
+        f'{1e3 * constant[joint]:.3g} ({plan.bag})'
+        for joint in np.flatnonzero(ours > np.maximum(constant, LEAST_STRAY))
+    ]
+
+
+def _drift_words(one: Simulated, rollout: Rollout, at: int) -> str:
+    """Return the drift at one instant: at the tool, and of the joint that drifts most."""
+    tool, high = (float(found[at]) for found in median_and_high(one.tool))
+    median = median_and_high(np.abs(one.drift))[0][at]
+    worst = int(np.argmax(median))
+    where = rollout.plan.joints[worst]
+    unit = 'mm' if rollout.prismatic[worst] else 'mrad'
+    joint = f'{median[worst]:.3g} {unit} at {where}'
+    if not math.isfinite(median[worst]):
+        joint = f'{where} lost, further away than {"a metre" if unit == "mm" else "half a turn"}'
+    if not math.isfinite(tool):
+        return 'breaks down'
+    return f'{tool:.3g} mm ({high:.3g}) at the tool, {joint}'
+
+
+def rollout_content(rollout: Rollout) -> dict[str, Any]:
+    """Return the drift as plain numbers [mrad], [mm]; what is lost is None."""
+    plan, stated = rollout.plan, rollout.plan.stated
+    content: dict[str, Any] = to_finite({
+        'bag': plan.bag,
+        'joints': plan.joints,
+        'starts': len(plan.rows),
+        'horizons': plan.horizons,
+        'tool': rollout.tool,
+        'step': rollout.step,
+        'halving': 1e3 * rollout.halving,
+        'servo': attributes(rollout, 'frequency', 'stiffness', 'damping'),
+        'models': [_drift_content(one, stated) for one in rollout.simulated if plan.horizons],
+        'not_checked': rollout.not_checked,
+    })
+    return content
+
+
+def _drift_content(one: Simulated, stated: IntArray) -> dict[str, Any]:
+    joint_median, joint_high = median_and_high(np.abs(one.drift))
+    tool_median, tool_high = median_and_high(one.tool)
+    return {
+        'model': one.name,
+        'loop': one.loop,
+        'joint_median': joint_median[stated],
+        'joint_high': joint_high[stated],
+        'tool_median': tool_median[stated],
+        'tool_high': tool_high[stated],
+        'lost': np.isinf(one.drift[stated]).any(axis=2).sum(axis=1),
+    }
+
+
+def with_rollouts(validation: Validation, rollouts: Sequence[Rollout]) -> Validation:
+    """Return a validation with the drift of simulations, also in the verdict's words."""
+    unseen = [one for one in rollouts if one.plan.bag not in validation.training] or rollouts
+    words = [text for one in unseen for text in describe_rollout(one)]
+    verdict = replace(validation.verdict, reasons=(*validation.verdict.reasons, *words)).limited([
+        Limit(SIMULATION, BAD, text) for one in unseen for text in find_strays(one)
+    ])
+    return replace(
+        validation, verdict=verdict, rollouts=tuple(rollout_content(one) for one in rollouts)
+    )
+
+
+def rollout_section(rollout: Rollout) -> dict[str, Any]:
+    """
+    Return the section of the report on the rollouts of a recording.
+
+    A row of its table is a model in a loop, a joint or the tool, and cells by horizon.
+    """
     plan = rollout.plan
     drawn = bool(plan.horizons)
-    return RolloutSection(
-        plan.bag,
-        _facts(rollout) if drawn else (),
-        ('simulated', 'loop', 'drift of', *(f'{horizon:g} s' for horizon in plan.horizons)),
-        tuple(row for one in rollout.simulated for row in _rows(rollout, one)),
-        course_picture(rollout) if drawn else None,
-        joint_pictures(rollout) if drawn else (),
-        rollout.not_checked,
-    )
+    return {
+        'bag': plan.bag,
+        'facts': _facts(rollout) if drawn else (),
+        'header': ('simulated', 'loop', 'drift of', *(f'{each:g} s' for each in plan.horizons)),
+        'rows': [row for one in rollout.simulated for row in _rows(rollout, one)],
+        'course': course_picture(rollout) if drawn else None,
+        'joints': joint_pictures(rollout) if drawn else (),
+        'not_checked': rollout.not_checked,
+    }
 
 
 def _facts(rollout: Rollout) -> tuple[str, ...]:
@@ -82,8 +197,8 @@ def _facts(rollout: Rollout) -> tuple[str, ...]:
 def _rows(rollout: Rollout, one: Simulated) -> list[tuple[str, ...]]:
     """Return the rows of one model in one loop, in mm at the tool, in mrad or mm of the joints."""
     stated = rollout.plan.stated
-    places = [('tool', 'mm', 1e3 * one.tool)] + [
-        (name, 'mm' if slides else 'mrad', 1e3 * np.abs(one.drift[:, :, joint]))
+    places = [('tool', 'mm', one.tool)] + [
+        (name, 'mm' if slides else 'mrad', np.abs(one.drift[:, :, joint]))
         for joint, (name, slides) in enumerate(
             zip(rollout.plan.joints, rollout.prismatic, strict=True)
         )
@@ -92,10 +207,8 @@ def _rows(rollout: Rollout, one: Simulated) -> list[tuple[str, ...]]:
         (
             WORDS[one.name], LOOPS[one.loop], f'{name} [{unit}]',
             *(
-                f'{_cell(middle)} ({_cell(high)})' for middle, high in zip(
-                    quantile(values, 0.5)[stated], quantile(values, HIGH_SHARE)[stated],
-                    strict=True,
-                )
+                f'{_cell(middle)} ({_cell(high)})'
+                for middle, high in np.array(median_and_high(values)).T[stated]
             ),
         )
         for name, unit, values in places
@@ -115,11 +228,9 @@ def course_picture(rollout: Rollout) -> Picture:
         panel.y.logarithmic = True
         for one in rollout.simulated:
             if one.loop == loop:
-                middle, high = (
-                    _finite(quantile(1e3 * one.tool, share)[1:]) for share in (0.5, HIGH_SHARE)
-                )
-                panel.curve(times, middle, COLOURS[one.name], 1.4)
-                panel.curve(times, high, COLOURS[one.name], 0.5)
+                for found, width in zip(median_and_high(one.tool), (1.4, 0.5), strict=True):
+                    known = np.where(np.isfinite(found), found, np.nan)
+                    panel.curve(times, known[1:], COLOURS[one.name], width)
         panel.label(f'tool [mm]\n{LOOPS[loop]}', '')
         panel.x.set_limits(0.0, float(times[-1]))
     panels[0].x.numbered = False
@@ -174,7 +285,3 @@ def _within(values: FloatArray, ends: tuple[float, float]) -> FloatArray:
     with np.errstate(invalid='ignore'):
         outside = ~((values >= ends[0]) & (values <= ends[1]))
     return np.where(np.logical_or.accumulate(outside), np.nan, values)
-
-
-def _finite(values: FloatArray) -> FloatArray:
-    return np.where(np.isfinite(values), values, np.nan)

@@ -11,21 +11,78 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import InconsistentModelError, MissingDependencyError, UsageError
 from robot_identification.export import export_mjcf
 from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, tool_frame
+from robot_identification.options import check_options, option
 from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive, import_mujoco
 from robot_identification.studies.rollout.drift import (
-    CLOSED, make_drive, measure_drift, Measurement, MJCF, MODEL, OPEN, plan_rollouts, Rollout,
-    RolloutOptions, RolloutPlan, Simulated, URDF, VELOCITY, WORDS,
+    joint_drift, measure_drift, Measurement, plan_rollouts, RolloutPlan, Simulated,
 )
 
 # Rollouts that the error of the step is measured on; chosen: a median of them.
 HALVED_STARTS = 8
+MODEL, URDF, MJCF, VELOCITY = 'model', 'urdf', 'mjcf', 'constant_velocity'
+WORDS = {
+    MODEL: 'the identified model', URDF: 'the URDF alone', MJCF: 'the exported MJCF',
+    VELOCITY: 'a constant velocity',
+}
+OPEN, CLOSED = 'open', 'closed'
+# Returns what drives all rollouts, by the time of a step [s] and the loop.
+DriveAt = Callable[..., Drive]
+
+
+@dataclass(frozen=True)
+class RolloutOptions:
+    """
+    Options of rollouts. Raises UsageError if one is out of its range.
+
+    The step is that of our own integrator [s]; MuJoCo has the one of its model file.
+    """
+
+    starts: int = option(
+        int, 'rollouts of each recording, evenly spread', minimum=1, default=32, metavar='N',
+        key='rollout_starts',
+    )
+    frequency: float = option(
+        float, 'natural frequency of the PD servo of the closed loop [Hz], of the identified '
+        'inertia of each joint, with damping 1', minimum=0.01, default=2.0, metavar='HZ',
+        key='rollout_frequency',
+    )
+    step: float = 0.001
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """Rollouts of a recording by several models."""
+
+    plan: RolloutPlan
+    prismatic: BoolArray  # (n,)
+    tool: str  # the frame that is the tool
+    measured: FloatArray  # (T, S, n): measured positions [rad]
+    simulated: tuple[Simulated, ...]
+    step: float  # of our integrator [s]
+    # (H,): what halving the step changes in the model's open loop: median over starts, of the
+    # joint where it is largest [rad].
+    halving: FloatArray
+    # (n,): of the servo [N m/rad], [N m s/rad], and its natural frequency [Hz].
+    stiffness: FloatArray
+    damping: FloatArray
+    frequency: float
+    not_checked: tuple[str, ...] = ()  # what was not simulated, and why
+
+    def find(self, name: str, loop: str) -> Simulated | None:
+        """Return the rollouts of a model, if there are any."""
+        return next(
+            (one for one in self.simulated if (one.name, one.loop) == (name, loop)), None
+        )
 
 
 @one_blas_thread()
@@ -52,26 +109,6 @@ def run_rollout(
     return tuple(_roll_out(bodies, dataset, options) for dataset in datasets)
 
 
-@dataclass(frozen=True, eq=False)
-class _Forcing:
-    """Drive of the rollouts of one recording, in either loop."""
-
-    measurement: Measurement
-    plan: RolloutPlan
-    torque_per_effort: FloatArray  # (n,)
-    # (n,): of the servo of the closed loop [N m/rad], [N m s/rad].
-    stiffness: FloatArray
-    damping: FloatArray
-
-    def drive(self, step: float, loop: str) -> Drive:
-        """Return the drive of all rollouts, for steps of a time [s]."""
-        share = 1.0 if loop == CLOSED else 0.0
-        return make_drive(
-            self.measurement, self.torque_per_effort, float(self.plan.times[-1]), step,
-            (share * self.stiffness, share * self.damping),
-        )
-
-
 def _roll_out(model: IdentifiedModel, dataset: Dataset, options: RolloutOptions) -> Rollout:
     """Return the rollouts of one recording."""
     robot, plan = model.robot, plan_rollouts(dataset, options.starts)
@@ -85,63 +122,61 @@ def _roll_out(model: IdentifiedModel, dataset: Dataset, options: RolloutOptions)
     if not plan.horizons:
         return rollout
     dynamics = ForwardDynamics(model)
-    stiffness, damping = _servo(dynamics, dataset, plan, options.frequency)
-    forcing = _Forcing(
-        Measurement(dataset, plan), plan, 1.0 / model.effort_per_torque, stiffness, damping
+    inertias = dynamics.inertias(dynamics.start(dataset, plan.rows))
+    inertia = np.maximum(np.median(np.diagonal(inertias, axis1=1, axis2=2), axis=0), 0.0)
+    rate = 2.0 * np.pi * options.frequency
+    servo = rate**2 * inertia, 2.0 * rate * inertia
+    measurement = Measurement(dataset, plan)
+
+    def drive(step: float, loop: str) -> Drive:
+        gains = servo if loop == CLOSED else (np.zeros(robot.n), np.zeros(robot.n))
+        return measurement.drive(1.0 / model.effort_per_torque, step, gains)
+
+    measured = measurement.position(plan.times)
+    mine, halving = _simulate_ours(robot, dynamics, dataset, plan, drive, options.step)
+    plain, _ = _simulate_ours(
+        robot, ForwardDynamics(robot), dataset, plan, drive, options.step
     )
-    measured = forcing.measurement.position(plan.times)
-    mine, halving = _simulate_ours(robot, dynamics, dataset, forcing, options.step)
-    plain, _ = _simulate_ours(robot, ForwardDynamics(robot), dataset, forcing, options.step)
-    mujoco, not_checked = _simulate_mjcf(model, dataset, forcing)
+    mujoco, not_checked = _simulate_mjcf(model, dataset, plan, drive)
     # A model that drifts further than this predicts no motion; too much inertia comes near it.
     kept = measured[:1] + plan.times[:, None, None] * np.array(dataset.motion.dq[plan.rows])
     positions = {MODEL: mine, URDF: plain, MJCF: mujoco, VELOCITY: {OPEN: kept}}
-    simulated: list[Simulated] = [
-        measure_drift(robot, name, loop, positions[name][loop], measured)
-        for loop in (OPEN, CLOSED) for name in positions if loop in positions[name]
-    ]
     return replace(
-        rollout, measured=measured, simulated=tuple(simulated), halving=halving,
-        stiffness=stiffness, damping=damping, not_checked=not_checked,
+        rollout, measured=measured, halving=halving, stiffness=servo[0], damping=servo[1],
+        not_checked=not_checked,
+        simulated=tuple(
+            measure_drift(robot, name, loop, positions[name][loop], measured)
+            for loop in (OPEN, CLOSED) for name in positions if loop in positions[name]
+        ),
     )
 
 
-def _servo(
-    dynamics: ForwardDynamics, dataset: Dataset, plan: RolloutPlan, frequency: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return stiffness and damping (n,) of a servo for the median inertia of each joint."""
-    inertias = dynamics.inertias(dynamics.start(dataset, plan.rows))
-    inertia = np.median(np.diagonal(inertias, axis1=1, axis2=2), axis=0)
-    rate = 2.0 * np.pi * frequency
-    return rate**2 * np.maximum(inertia, 0.0), 2.0 * rate * np.maximum(inertia, 0.0)
-
-
 def _simulate_ours(
-    robot: RobotModel, dynamics: ForwardDynamics, dataset: Dataset, forcing: _Forcing, step: float
+    robot: RobotModel, dynamics: ForwardDynamics, dataset: Dataset, plan: RolloutPlan,
+    drive_at: DriveAt, step: float,
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """Return the positions of both loops, and what halving the step changes."""
-    plan = forcing.plan
     states = dynamics.start(dataset, plan.rows)
     found = {
-        loop: _at(plan.times, step, dynamics.roll_out(states, forcing.drive(step, loop)))
+        loop: _at(plan.times, step, dynamics.roll_out(states, drive_at(step, loop)))
         for loop in (OPEN, CLOSED)
     }
     few = np.unique(np.linspace(0, len(plan.rows) - 1, HALVED_STARTS).astype(int))
-    drive = forcing.drive(0.5 * step, OPEN)
+    drive = drive_at(0.5 * step, OPEN)
     drive = replace(
         drive, torque=drive.torque[:, few], q=drive.q[:, few], dq=drive.dq[:, few]
     )
     halved = _at(plan.times, 0.5 * step, dynamics.roll_out(states.part(few), drive))
     # A joint that is lost, or leads to another place, has no error of the step.
-    changes = np.abs(measure_drift(robot, MODEL, OPEN, halved, found[OPEN][:, few]).drift)
+    changes = np.abs(joint_drift(robot, halved, found[OPEN][:, few]))
     return found, np.median(changes, axis=1).max(axis=1)[plan.stated]
 
 
 def _simulate_mjcf(
-    model: IdentifiedModel, dataset: Dataset, forcing: _Forcing
+    model: IdentifiedModel, dataset: Dataset, plan: RolloutPlan, drive_at: DriveAt
 ) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
     """Return the positions of both loops of the exported MJCF, and why there are none."""
-    plan, motion = forcing.plan, dataset.motion
+    motion = dataset.motion
     # An effort without gravity drives an arm that has none.
     model = replace(model, robot=model.robot.with_gravity(model.robot.gravity))
     start = np.array(motion.q[plan.rows]), np.array(motion.dq[plan.rows])
@@ -150,7 +185,7 @@ def _simulate_mjcf(
         found = {}
         for loop in (OPEN, CLOSED):
             q, ends = roll_out_mjcf(
-                text, model.robot.joint_names, start, partial(forcing.drive, loop=loop)
+                text, model.robot.joint_names, start, partial(drive_at, loop=loop)
             )
             found[loop] = _at(plan.times, float(ends[1]), q)
     except (InconsistentModelError, MissingDependencyError) as error:
