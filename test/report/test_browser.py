@@ -26,10 +26,10 @@ from robot_identification.studies.break_away.report import render_break_away_rep
 from robot_identification.studies.campaign.report import render_campaign_report
 from robot_identification.studies.comparison.report import render_comparison_report
 from robot_identification.studies.drive_gains.report import render_drive_gains_report
-from robot_identification.studies.energy.energy import (
-    check_threshold, energy_of_motion, EnergyOptions,
+from robot_identification.studies.energy.report import render_energy_report
+from robot_identification.studies.energy.study import (
+    check_threshold, energy_of_motion, EnergyOptions, EnergyResult,
 )
-from robot_identification.studies.energy.report import EnergyResult, render_energy_report
 from robot_identification.studies.friction_map.estimate import FrictionMap, FrictionPoint, HARMONIC
 from robot_identification.studies.friction_map.report import render_friction_map_report
 from robot_identification.studies.payload.report import render_payload_report

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from recordings import fourier_motion
 from robot_identification.errors import DataError, UsageError
+from robot_identification.model.model_file import dump_model
 from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.simulation import mujoco_robot
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.studies.energy.energy import (
-    check_threshold, energy_notes, energy_of_bag, energy_of_motion, EnergyOptions, Interval,
+from robot_identification.studies.energy.study import (
+    check_threshold, energy_notes, energy_of_motion, EnergyOptions, find_energy, Interval,
     MotionEnergy, with_possible_bodies,
 )
 
@@ -186,9 +187,13 @@ def test_crossings_of_a_threshold():
             EnergyOptions(wrong)
 
 
-def test_what_a_model_cannot_tell_is_said(model):
+def test_what_a_model_cannot_tell_is_said(model, tmp_path):
+    path = tmp_path / 'model.yaml'
+    path.write_text(dump_model(replace(
+        model, relative_scale=True, provenance={'bags': [], 'options': {}, 'versions': {}},
+    )))
     with pytest.raises(DataError, match=r'scale of the model of ur5 is relative'):
-        energy_of_bag(replace(model, relative_scale=True), 'bag')
+        find_energy(path, 'bag', EnergyOptions())
     broken = made_up([1.0, -0.5])
     notes = energy_notes(model.with_quality({'lost': ['Ixx2', 'fv2']}), broken)
     assert 'lacks Ixx2, fv2' in notes[0]

@@ -6,20 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model import IdentifiedModel
+from robot_identification.blas import one_blas_thread
+from robot_identification.files import ResultFolder
 from robot_identification.report import (
     BAND, decimate, MAXIMUM_POINTS, number, percent, Picture, PREDICTED, render_page, RESIDUAL,
     single_panel, text_table, wrap,
 )
 from robot_identification.studies.comparison import CONFIDENCE
-from robot_identification.studies.energy.energy import (
-    ABOVE, BELOW, EnergyOptions, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
+from robot_identification.studies.energy.study import (
+    ABOVE, BELOW, EnergyOptions, EnergyResult, find_energy, Interval, MotionEnergy, ThresholdCheck,
+    UNDECIDED,
 )
 
 CAUTION = (
@@ -33,17 +34,24 @@ MOST_CROSSINGS = 20
 HEADER = ('joint', 'delivered [J]', '+-', 'lost to friction [J]', '+-', 'largest power [W]')
 
 
-@dataclass(frozen=True, eq=False)
-class EnergyResult:
-    """Result of the study of energy."""
+@one_blas_thread()
+def run_energy(
+    model_file: Path, bag: Path | None, options: EnergyOptions | None = None,
+    folder: ResultFolder | None = None, report: str = 'report.html',
+) -> EnergyResult:
+    """
+    Return the energy of a recorded motion, or of the trajectory that the options name.
 
-    model: IdentifiedModel  # the model
-    model_file: Path  # file of the model
-    bag: Path | None  # the recorded motion; None for that of a trajectory
-    options: EnergyOptions  # the options, with the planned motion
-    energy: MotionEnergy  # the energy
-    check: ThresholdCheck | None  # None without a threshold
-    notes: tuple[str, ...]  # notes on model and motion
+    `report` is the file in `folder`; without a folder nothing is written. Raises DataError if the
+    scale of the model is relative or the trajectory is of other joints, UsageError unless there is
+    either a bag or a trajectory, or if a file or the folder cannot be used.
+    """
+    if folder is not None:
+        folder.check((report,))
+    result = find_energy(model_file, bag, EnergyOptions() if options is None else options)
+    if folder is not None:
+        folder.write({report: render_energy_report(result, folder.command_line)})
+    return result
 
 
 def energy_columns(energy: MotionEnergy) -> dict[str, FloatArray]:
@@ -84,7 +92,7 @@ def energy_content(result: EnergyResult) -> dict[str, Any]:
         'threshold': None if check is None else {
             'value': check.threshold,
             'outcome': check.outcome,
-            'crossings': [asdict(one) for one in check.crossings],
+            'crossings': [one._asdict() for one in check.crossings],
         },
         'safety_function': False,
     }
@@ -95,10 +103,11 @@ def energy_sentences(energy: MotionEnergy, check: ThresholdCheck | None) -> list
     peak = energy.peak
     sentences = []
     if check is not None:
+        times = len(check.crossings)
         sentences.append({
             ABOVE: (
                 f'By the model kinetic energy is above {check.threshold:g} J, '
-                f'{_times(len(check.crossings))}.'
+                f'{"once" if times == 1 else f"{times} times"}.'
             ),
             UNDECIDED: (
                 f'Whether kinetic energy stays below {check.threshold:g} J is undecided: the '
@@ -128,16 +137,14 @@ CROSSING_HEADER = ('', 'from [s]', 'to [s]', 'largest [J]')
 
 def joint_rows(energy: MotionEnergy) -> list[tuple[str, ...]]:
     """Return the cells of the table of joints; titles are HEADER."""
+    delivered, loss = energy.joint_delivered, energy.joint_loss
+    figures = zip(
+        delivered.value, delivered.half, loss.value, loss.half,
+        np.abs(energy.joint_power).max(axis=0), strict=True,
+    )
     return [
-        (
-            name,
-            number(float(energy.joint_delivered.value[j]), 4),
-            number(float(energy.joint_delivered.half[j]), 2),
-            number(float(energy.joint_loss.value[j]), 4),
-            number(float(energy.joint_loss.half[j]), 2),
-            number(float(np.abs(energy.joint_power[:, j]).max()), 3),
-        )
-        for j, name in enumerate(energy.joint_names)
+        (name, *map(number, of_joint, (4, 2, 4, 2, 3)))
+        for name, of_joint in zip(energy.joint_names, figures, strict=True)
     ]
 
 
@@ -171,21 +178,15 @@ def render_energy_report(result: EnergyResult, command_line: str = '') -> str:
         crossing_header=CROSSING_HEADER,
         crossings=[] if check is None else crossing_rows(check),
         more=0 if check is None else max(len(check.crossings) - MOST_CROSSINGS, 0),
-        made=_sources(result), notes=result.notes, command_line=command_line,
+        made=[
+            ('Model', result.model_file),
+            ('Parameters', 'identified' if model.theta_consistent is None else 'physically '
+             'consistent, with the covariance of the identified ones'),
+            ('Trajectory', result.options.trajectory) if result.bag is None
+            else ('Recording', result.bag),
+        ],
+        notes=result.notes, command_line=command_line,
     )
-
-
-def _sources(result: EnergyResult) -> tuple[tuple[str, str], ...]:
-    """Return pairs of name and text: the model, its parameters and the motion."""
-    parameters = (
-        'identified' if result.model.theta_consistent is None
-        else 'physically consistent, with the covariance of the identified ones'
-    )
-    motion = (
-        ('Trajectory', str(result.options.trajectory)) if result.bag is None
-        else ('Recording', str(result.bag))
-    )
-    return ('Model', str(result.model_file)), ('Parameters', parameters), motion
 
 
 def _at(figure: Interval, index: int) -> list[float]:
@@ -198,28 +199,18 @@ def _words(figure: Interval, index: int, unit: str) -> str:
     return f'{number(value, 4)} {unit} ({number(low, 4)} to {number(high, 4)})'
 
 
-def _times(count: int) -> str:
-    return 'once' if count == 1 else f'{count} times'
-
-
 def _pictures(energy: MotionEnergy, check: ThresholdCheck | None) -> list[Picture]:
     level = None if check is None else check.threshold
+    t, stored = energy.stamps, [
+        ('delivered', energy.delivered.value, PREDICTED), ('lost', energy.loss.value, RESIDUAL),
+    ]
     return [
-        _curves(
-            energy.stamps, [('kinetic', energy.kinetic, PREDICTED)], 'kinetic energy [J]',
-            'Kinetic energy', level,
-        ),
-        _curves(
-            energy.stamps, [('power', energy.power, PREDICTED)], 'power [W]',
-            'Mechanical power of all joints',
-        ),
-        _curves(
-            energy.stamps, [
-                ('delivered', energy.delivered.value, PREDICTED),
-                ('lost', energy.loss.value, RESIDUAL),
-            ],
-            'energy [J]', 'Delivered by the joints (blue), lost to friction (vermilion)',
-        ),
+        _curves(t, [('kinetic', energy.kinetic, PREDICTED)], 'kinetic energy [J]',
+                'Kinetic energy', level),
+        _curves(t, [('power', energy.power, PREDICTED)], 'power [W]',
+                'Mechanical power of all joints'),
+        _curves(t, stored, 'energy [J]',
+                'Delivered by the joints (blue), lost to friction (vermilion)'),
     ]
 
 
