@@ -21,7 +21,7 @@ from robot_identification.model.registry import load_joint_drives, load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import (
-    compare_models, comparison_content, group_test, holm,
+    compare_models, group_test, holm,
 )
 from robot_identification.studies.comparison.sliding import (
     common_range, compare_joints_of_size, motor_friction, sliding_friction,
@@ -198,9 +198,9 @@ def test_what_a_reader_should_know_is_said(cold, warm):
     assert {group.group for group in carrying.groups if group.moved} >= {'inertial'}
 
 
-def test_content_has_every_parameter_once(cold, warm):
-    content = comparison_content(compare_models(cold, warm))
-    names = [entry['name'] for group in content['groups'] for entry in group['parameters']]
+def test_groups_have_every_parameter_once(cold, warm):
+    comparison = compare_models(cold, warm)
+    names = [entry.name for group in comparison.groups for entry in group.parameters]
     assert sorted(names) == sorted(cold.reduction.names)
 
 

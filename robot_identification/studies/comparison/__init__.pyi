@@ -8,14 +8,14 @@ from .comparison import (
 )
 from .report import (
     CompareResult as CompareResult, comparison_file_content as comparison_file_content,
-    comparison_text as comparison_text,
+    comparison_text as comparison_text, ComparisonOptions as ComparisonOptions,
+    run_comparison as run_comparison,
 )
 from .sliding import (
     common_range as common_range, compare_joints_of_size as compare_joints_of_size,
     degrees_of_freedom as degrees_of_freedom, JointsOfSize as JointsOfSize,
     sliding_friction as sliding_friction, sliding_torque_map as sliding_torque_map,
 )
-from .study import ComparisonOptions as ComparisonOptions, run_comparison as run_comparison
 from .torque_change import (
     change_of_torque as change_of_torque, motion_of_trajectory as motion_of_trajectory,
     RATE as RATE, share_of_limit as share_of_limit, shared_motion as shared_motion,

@@ -23,14 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import Covariance, joint_test, JointTest
 from robot_identification.model import EFFORT_UNITS, FRICTION_LAWS, IdentifiedModel
-from robot_identification.report import attributes, sliding_text
+from robot_identification.report import sliding_text
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
@@ -182,29 +181,24 @@ def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComp
     """
     check_same_arm(first, second)
     common = common_parameters(first, second)
-    values, covariances, known = [], [], []
-    for model, M in ((first, common.first), (second, common.second)):
-        freedom, stated = degrees_of_freedom(model)
-        values.append(M @ model.theta_base)
-        covariances.append(Covariance(
-            model.covariance_kind, M @ model.covariance @ M.T,
-            freedom_of_sums(M, np.diag(model.covariance), freedom), np.zeros(len(M), dtype=bool),
-        ))
-        known.append(stated)
-    sum_of_both = _welch(*covariances)
+    sides = [_common_values(model, M) for model, M in (
+        (first, common.first), (second, common.second)
+    )]
+    (before, covariance, first_known), (after, other_covariance, second_known) = sides
+    both = _welch(covariance, other_covariance)
+    errors = np.sqrt(np.maximum(np.diag(both.matrix), 0.0)) * ~both.held
     sizes = [
-        ParameterDifference(
-            name, unit, float(values[0][i]), float(values[1][i]),
-            float(np.sqrt(max(sum_of_both.matrix[i, i], 0.0))) * (not sum_of_both.held[i]),
-            float(sum_of_both.freedom[i]),
+        ParameterDifference(*words, *figures)
+        for words, figures in zip(
+            zip(common.names, common.units, strict=True),
+            np.stack([before, after, errors, both.freedom], axis=1).tolist(), strict=True,
         )
-        for i, (name, unit) in enumerate(zip(common.names, common.units, strict=True))
     ]
-    first_errors = np.sqrt(np.diag(covariances[0].matrix))
+    first_errors = np.sqrt(np.diag(covariance.matrix))
     groups = []
     for group in dict.fromkeys(common.groups):
         rows = [i for i, name in enumerate(common.groups) if name == group]
-        test, directions, notes = group_test(values[1] - values[0], sum_of_both, rows)
+        test, directions, notes = group_test(after - before, both, rows)
         groups.append(GroupDifference(
             group, tuple(sizes[i] for i in rows), directions, test,
             np.nan if test is None else test.p_value,
@@ -221,7 +215,7 @@ def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComp
     return ModelComparison(
         tuple(groups),
         (*common.notes, *_warnings(first, second), *(
-            () if all(known) else (
+            () if first_known and second_known else (
                 'a model file does not state degrees of freedom: its errors are taken as '
                 'exact, identify again to add them',
             )
@@ -272,33 +266,15 @@ def group_test(
     return joint_test(directions[:, seen].T @ scaled, within, range(k)), k, notes
 
 
-def comparison_content(comparison: ModelComparison) -> dict[str, Any]:
-    """Return a comparison as plain numbers (docs/formats/comparison.md); NaN stays NaN."""
-    return {
-        'verdict': list(comparison.verdict),
-        'differ': comparison.differ,
-        'level': LEVEL,
-        'groups': [
-            {
-                **attributes(
-                    found, 'group', 'moved', 'p_corrected', 'directions', 'change', 'notes'
-                ),
-                'p_value': np.nan if found.test is None else found.test.p_value,
-                'statistic': np.nan if found.test is None else found.test.statistic,
-                'degrees_of_freedom': (
-                    [np.nan, np.nan] if found.test is None else list(found.test.freedom)
-                ),
-                'parameters': [
-                    attributes(
-                        entry, 'name', 'unit', 'first', 'second', 'standard_error', 'z', 'p_value'
-                    )
-                    for entry in found.parameters
-                ],
-            }
-            for found in comparison.groups
-        ],
-        'notes': list(comparison.notes),
-    }
+def _common_values(
+    model: IdentifiedModel, M: FloatArray
+) -> tuple[FloatArray, Covariance, bool]:
+    """Return ``M @ theta_base`` (m,), its covariance, and if its degrees of freedom are known."""
+    freedom, known = degrees_of_freedom(model)
+    return M @ model.theta_base, Covariance(
+        model.covariance_kind, M @ model.covariance @ M.T,
+        freedom_of_sums(M, np.diag(model.covariance), freedom), np.zeros(len(M), dtype=bool),
+    ), known
 
 
 def _welch(first: Covariance, second: Covariance) -> Covariance:
