@@ -10,7 +10,7 @@ import json
 
 import numpy as np
 import pytest
-from robot_identification.files import parse_yaml, ResultFolder
+from robot_identification.files import parse_yaml
 from robot_identification.report.formatting import json_text
 from robot_identification.studies.friction_map.curves import choose_curve, CurvePoints
 from robot_identification.studies.friction_map.estimate import (
@@ -18,7 +18,7 @@ from robot_identification.studies.friction_map.estimate import (
 )
 from robot_identification.studies.friction_map.report import (
     friction_curves_yaml, friction_map_content, friction_map_csv, friction_map_text,
-    render_friction_map_report, save_friction_map,
+    render_friction_map_report,
 )
 
 NAN = float('nan')
@@ -111,8 +111,8 @@ def test_the_text_is_narrow_and_names_what_was_used(found):
     assert 'a note with <markup> & more' in words
 
 
-def test_a_map_without_any_curve_is_written(found, tmp_path):
+def test_a_map_without_any_curve_is_written(found):
     bare = replace(found, points=found.of_joint('<reach>')[:2], curves={})
-    save_friction_map(ResultFolder(tmp_path / 'map'), bare, ['bag'])
-    assert parse_yaml((tmp_path / 'map' / 'friction_curves.yaml').read_text(), 'x')['joints'] == {}
-    assert 'n/a' in (tmp_path / 'map' / 'results.txt').read_text()
+    assert parse_yaml(friction_curves_yaml(bare), 'x')['joints'] == {}
+    assert 'n/a' in friction_map_text(bare)
+    assert 'No joint has points enough' in render_friction_map_report(bare, ['bag'])

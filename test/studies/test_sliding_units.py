@@ -58,7 +58,7 @@ def test_campaign_reports():
     drawn = _draw(trend)
     assert without(drawn.markup) and without(drawn.alternative) and '[N]' in drawn.markup
     for kind in ('drift', 'latest run'):
-        alarm = FrictionAlarm('left', 'lift', kind, 0.5, 0.1, 0.0, 0.2, 0.01, 'm')
+        alarm = FrictionAlarm(trend, kind, 0.01)
         assert 'friction at 0.5 m/s' in alarm.describe()
     joint_state = {
         'joint': 'lift', 'temperature': 20.0, 'coulomb': 1.0, 'coulomb_error': 0.1,

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.files import ResultFolder
 from robot_identification.model import Payload, RobotModel
 from robot_identification.report import (
-    attributes, bullets, draw_panel, json_text, Meaning, MEASURED, number, percent, Picture,
+    attributes, bullets, draw_panel, Meaning, MEASURED, number, percent, Picture,
     PREDICTED, render_page, RESIDUAL, text_table, wrap,
 )
 from robot_identification.studies.drive_gains.estimate import (
@@ -222,12 +221,3 @@ def _picture(joint: DriveGain, points: Sequence[GainPoint], unit: str) -> Pictur
     return draw_panel(series, line, (f'torque [{unit}]', 'current [A]')).picture(
         joint.joint, f'Current over torque of {joint.joint} at {len(points)} poses',
     )
-
-
-def save_drive_gains(folder: ResultFolder, result: DriveGainsResult) -> None:
-    """Write the files of drive gains into a folder."""
-    folder.write({
-        'drive_gains.json': json_text(drive_gains_content(result)),
-        'results.txt': drive_gains_text(result),
-        'report.html': render_drive_gains_report(result, folder.command_line),
-    })

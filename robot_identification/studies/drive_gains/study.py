@@ -21,14 +21,14 @@ from robot_identification.model import (
 )
 from robot_identification.processing import process
 from robot_identification.recording import Recording
-from robot_identification.report import sliding_text
+from robot_identification.report import json_text, sliding_text
 from robot_identification.studies.drive_gains.estimate import (
     average_approaches, compare_with_known, DriveGains, DriveGainsOptions, FEWEST_SHARED_POSES,
     fit_gains, payload_differences, read_rests,
 )
 from robot_identification.studies.drive_gains.motion import gains_from_motion
 from robot_identification.studies.drive_gains.report import (
-    DriveGainsResult, GAIN_FILES, save_drive_gains,
+    drive_gains_content, drive_gains_text, DriveGainsResult, GAIN_FILES, render_drive_gains_report,
 )
 
 CURRENT_WORDS = {
@@ -64,7 +64,11 @@ def run_drive_gains(
     found = compare_with_known(robot, replace(found, notes=(*notes, *found.notes)), options)
     result = DriveGainsResult(robot, tuple(bags), options, payload, found)
     if folder is not None:
-        save_drive_gains(folder, result)
+        folder.write({
+            'drive_gains.json': json_text(drive_gains_content(result)),
+            'results.txt': drive_gains_text(result),
+            'report.html': render_drive_gains_report(result, folder.command_line),
+        })
     return result
 
 

@@ -10,9 +10,9 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from robot_identification.files import dump_yaml, ResultFolder, to_finite
+from robot_identification.files import dump_yaml, to_finite
 from robot_identification.report import (
-    attributes, box, bullets, Drawing, fixed, FONT_SIZE, json_text, MARGINS, NOT_AVAILABLE, number,
+    attributes, box, bullets, Drawing, fixed, FONT_SIZE, MARGINS, NOT_AVAILABLE, number,
     Panel, Picture, render_page, text_at, text_table, WIDE_LABELS, WIDTH, wrap,
 )
 from robot_identification.studies.friction_map.curves import FrictionCurve
@@ -200,17 +200,6 @@ def render_friction_map_report(
         bags=list(bags),
         command_line=command_line,
     )
-
-
-def save_friction_map(folder: ResultFolder, found: FrictionMap, bags: Sequence[str]) -> None:
-    """Write all files of a map into a folder."""
-    folder.write({
-        'friction_map.json': json_text(friction_map_content(found)),
-        'friction_map.csv': friction_map_csv(found),
-        'friction_curves.yaml': friction_curves_yaml(found),
-        'report.html': render_friction_map_report(found, bags, folder.command_line),
-        'results.txt': friction_map_text(found),
-    })
 
 
 def friction_picture(

@@ -22,9 +22,13 @@ from robot_identification.model import (
 )
 from robot_identification.options import option
 from robot_identification.processing import Dataset, process
+from robot_identification.report import json_text
 from robot_identification.studies.friction_map.estimate import FrictionMap, map_friction, MapRun
 from robot_identification.studies.friction_map.plan import certified_segments, SegmentPlan
-from robot_identification.studies.friction_map.report import FRICTION_MAP_FILES, save_friction_map
+from robot_identification.studies.friction_map.report import (
+    friction_curves_yaml, friction_map_content, friction_map_csv, FRICTION_MAP_FILES,
+    friction_map_text, render_friction_map_report,
+)
 from robot_identification.studies.friction_map.segments import BINS
 from robot_identification.studies.reading import ReadingOptions
 
@@ -115,7 +119,15 @@ def run_friction_map(
     found = map_friction(robot, runs, options.bins, model)
     found = replace(found, notes=(*dict.fromkeys(notes), *found.notes))
     if folder is not None:
-        save_friction_map(folder, found, [str(bag) for bag in bags])
+        folder.write({
+            'friction_map.json': json_text(friction_map_content(found)),
+            'friction_map.csv': friction_map_csv(found),
+            'friction_curves.yaml': friction_curves_yaml(found),
+            'report.html': render_friction_map_report(
+                found, [str(bag) for bag in bags], folder.command_line
+            ),
+            'results.txt': friction_map_text(found),
+        })
     return found
 
 

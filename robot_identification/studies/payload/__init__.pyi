@@ -7,6 +7,5 @@ from .estimate import (
 )
 from .report import (
     payload_content as payload_content, payload_text as payload_text,
-    PayloadResult as PayloadResult,
+    PayloadResult as PayloadResult, run_payload as run_payload,
 )
-from .study import run_payload as run_payload

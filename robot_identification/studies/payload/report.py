@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
@@ -13,16 +13,22 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.blas import one_blas_thread
 from robot_identification.files import ResultFolder
 from robot_identification.model import (
-    dump_model, IdentifiedModel, inertial_regressor, Payload, standard_torque, TOOL_FRAMES,
-    with_payload,
+    check_shows_gravity, dump_model, IdentifiedModel, inertial_regressor, load_model, Payload,
+    standard_torque, TOOL_FRAMES, with_payload,
 )
+from robot_identification.processing import load_for_model, read_for_model
+from robot_identification.recording import Recording
 from robot_identification.report import (
     attributes, bullets, draw_panel, json_text, Meaning, MEASURED, number, Picture, PREDICTED,
     render_page, text_table, wrap,
 )
-from robot_identification.studies.payload.estimate import LoadedRun, PayloadEstimate
+from robot_identification.studies.payload.estimate import (
+    estimate_payload, loaded_run, LoadedRun, PayloadEstimate, PayloadOptions, resting_run,
+    UNKNOWN_PAYLOAD,
+)
 
 PAYLOAD_SCHEMA = 1  # of the file
 PAYLOAD_FILES = ('payload.json', 'results.txt', 'report.html')
@@ -44,6 +50,59 @@ class PayloadResult:
     found: PayloadEstimate  # the payload
     run: LoadedRun  # the first run, which the report draws
     notes: tuple[str, ...] = ()  # notes on the bags
+
+
+@one_blas_thread()
+def run_payload(
+    model_file: Path, bags: Sequence[Path], options: PayloadOptions | None = None,
+    folder: ResultFolder | None = None,
+) -> PayloadResult:
+    """
+    Find the payload of an arm from runs with it and the model of the bare arm.
+
+    All `bags` have the same payload; without `folder` nothing is written. Raises
+    NotIdentifiableError if the runs do not show mass and centre of mass, DataError or UsageError
+    if the model, a bag, an option or the folder cannot be used.
+    """
+    options = PayloadOptions() if options is None else options
+    if folder is not None:
+        folder.check((*PAYLOAD_FILES, MODEL_FILE))
+    model = load_model(model_file).with_mapping(options.mapping)
+    check_shows_gravity(model, UNKNOWN_PAYLOAD)
+    notes: list[str] = []
+    if options.static:
+        recordings: list[Recording] = []
+        for bag in bags:
+            recording, note = read_for_model(model, bag)
+            notes += [note] if note else []
+            recordings.append(recording.until(options.stop))
+        run, messages = resting_run(model, recordings, options)
+        runs = [run]
+        notes += messages
+    else:
+        runs = []
+        for bag in bags:
+            dataset, messages = load_for_model(
+                model, bag, start=options.start, stop=options.stop
+            )
+            runs.append(loaded_run(model, dataset))
+            notes += messages
+    result = PayloadResult(
+        model, model_file, tuple(bags), estimate_payload(model, runs, options), runs[0],
+        tuple(notes),
+    )
+    if folder is not None:
+        found = result.found
+        loaded: dict[str, str | bytes] = {}
+        if found.payload is not None and not (found.static or found.relative_scale):
+            loaded = {MODEL_FILE: dump_model(with_payload(model, found.payload))}
+        folder.write({
+            **loaded,
+            'payload.json': json_text(payload_content(result)),
+            'results.txt': payload_text(result),
+            'report.html': render_payload_report(result, folder.command_line),
+        })
+    return result
 
 
 def payload_content(result: PayloadResult) -> dict[str, Any]:
@@ -354,17 +413,3 @@ def _picture(
     return drawing.picture(
         name, f'Torque of {name} beyond the bare arm, and what the payload explains'
     )
-
-
-def save_payload(folder: ResultFolder, result: PayloadResult) -> None:
-    """Write the files of a payload into a folder."""
-    found = result.found
-    loaded: dict[str, str | bytes] = {}
-    if found.payload is not None and not (found.static or found.relative_scale):
-        loaded = {MODEL_FILE: dump_model(with_payload(result.model, found.payload))}
-    folder.write({
-        **loaded,
-        'payload.json': json_text(payload_content(result)),
-        'results.txt': payload_text(result),
-        'report.html': render_payload_report(result, folder.command_line),
-    })

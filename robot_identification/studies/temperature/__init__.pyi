@@ -5,14 +5,12 @@ from .line import (
     fit_line as fit_line, LEAST_RANGE as LEAST_RANGE, line_at as line_at, LineFit as LineFit,
 )
 from .report import (
-    temperature_content as temperature_content, temperature_text as temperature_text,
+    run_temperature as run_temperature, temperature_content as temperature_content,
+    temperature_text as temperature_text, TemperatureOptions as TemperatureOptions,
+    TemperatureResult as TemperatureResult,
 )
 from .steady_state import (
     figures_of_run as figures_of_run, FRICTION as FRICTION,
     judge_steady_state as judge_steady_state, RunFigures as RunFigures, SteadyState as SteadyState,
     SteadyStateOptions as SteadyStateOptions, TEMPERATURE as TEMPERATURE,
-)
-from .study import (
-    run_temperature as run_temperature, TemperatureOptions as TemperatureOptions,
-    TemperatureResult as TemperatureResult,
 )
