@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
     discrepancy_from_content, FrictionTerm, IdentifiedModel, StandardParameters,
     TemperatureViscousFriction, ViscousFriction,
 )
+from robot_identification.studies.temperature.line import TemperatureLine
 from robot_identification.studies.temperature.trend import TemperatureStudy
 
 SLOPE = TemperatureViscousFriction.name
@@ -69,42 +69,47 @@ def _with_lines(
     models: Sequence[IdentifiedModel], study: TemperatureStudy, at: FloatArray | None = None
 ) -> IdentifiedModel:
     """Return the model in the middle with lines as its friction, or that at temperatures (n,)."""
-    temperatures = [float(np.mean(_temperatures(model))) for model in models]
-    middle = 0.5 * (min(temperatures) + max(temperatures))
-    base = models[int(np.argmin(np.abs(np.array(temperatures) - middle)))]
+    temperatures = np.array([_temperatures(model) for model in models])
+    means = temperatures.mean(axis=1)
+    middle = int(np.argmin(np.abs(means - 0.5 * (means.min() + means.max()))))
+    base, own = models[middle], temperatures[middle]
     if any(term.law.name == SLOPE for term in base.parameters.friction):
         raise DataError(
             f'the models have friction {SLOPE} already: a line through models of one temperature '
             'each is to be written; identify each recording with --friction '
             'coulomb,viscous,offset'
         )
-    own = _temperatures(base)
-    lines = [joint.viscous_line for joint in study.joints]
-    found = [(j, line) for j, line in enumerate(lines) if line is not None]
-    bare = [j for j, _ in found if _row(base, j, VISCOUS) is None]
-    model = _with_terms(base, tuple(
-        FrictionTerm(j, TemperatureViscousFriction(reference=float(own[j]))) for j, _ in found
-    ) if at is None else tuple(FrictionTerm(j, ViscousFriction()) for j in bare))
-    for j, line in found:
-        # Each by the value of the line at its reference, and its slope. Of a joint whose laws have
-        # no viscous friction it is what changes from its own temperature on.
+    found = {
+        j: joint.viscous_line for j, joint in enumerate(study.joints)
+        if joint.viscous_line is not None
+    }
+    bare = [
+        j for j in found
+        if _row(base.parameters, base.reduction.independent, j, VISCOUS) is None
+    ]
+    terms = [FrictionTerm(j, ViscousFriction()) for j in bare] if at is not None else [
+        FrictionTerm(j, TemperatureViscousFriction(reference=float(own[j]))) for j in found
+    ]
+    # Each law by the value of the line at its reference, and its slope. Of a joint whose laws have
+    # no viscous friction it is what changes from its own temperature on.
+    laws = {}
+    for j, line in found.items():
         T = float(own[j] if at is None else at[j])
-        by_law = {
+        laws[j] = {
             VISCOUS: (0.0, T - float(own[j])) if j in bare else (1.0, T - line.reference),
             SLOPE: (0.0, 1.0),
         }
-        rows = {law: row for law in by_law if (row := _row(model, j, law)) is not None}
-        M = np.array([by_law[law] for law in rows])
-        model = _with_values(
-            model, list(rows.values()), M @ [line.value, line.slope],
-            M @ np.diag([line.value_error**2, line.slope_error**2]) @ M.T, line.freedom,
-        )
+    model = _with_friction(base, terms, found, laws)
     bags = {
         str(bag.get('path')): bag for one in models for bag in one.provenance.get('bags', ())
     }
+    # Between what temperatures friction is known.
+    ends = np.stack([temperatures.min(axis=0), temperatures.max(axis=0)])
+    for j, line in found.items():
+        ends[:, j] = line.lowest, line.highest
     lowest, highest = (
-        ', '.join('-' if line is None else f'{getattr(line, end):.1f}' for line in lines)
-        for end in ('lowest', 'highest')
+        ', '.join(f'{ends[side, j]:.1f}' if j in found else '-' for j in range(len(own)))
+        for side in (0, 1)
     )
     reasons = [
         *base.quality.get('reasons', ()),
@@ -114,18 +119,8 @@ def _with_lines(
     return replace(
         model,
         provenance={**base.provenance, 'bags': list(bags.values())},
-        quality={**model.quality, 'reasons': reasons, 'temperatures': _range(models, study)},
+        quality={**model.quality, 'reasons': reasons, 'temperatures': ends},
     )
-
-
-def _range(models: Sequence[IdentifiedModel], study: TemperatureStudy) -> FloatArray:
-    """Return between what temperatures friction is known, shape (2, n) [deg C]."""
-    ends = np.array([_temperatures(model) for model in models])
-    ends = np.stack([ends.min(axis=0), ends.max(axis=0)])
-    for j, joint in enumerate(study.joints):
-        if joint.viscous_line is not None:
-            ends[:, j] = joint.viscous_line.lowest, joint.viscous_line.highest
-    return ends
 
 
 def _temperatures(model: IdentifiedModel) -> FloatArray:
@@ -136,85 +131,69 @@ def _temperatures(model: IdentifiedModel) -> FloatArray:
     return model.temperature
 
 
-def _row(model: IdentifiedModel, joint: int, law: str) -> int | None:
+def _row(
+    parameters: StandardParameters, independent: IntArray, joint: int, law: str
+) -> int | None:
     """Return the base parameter that is the coefficient of a joint's law, if there is one."""
-    parameters = model.parameters
     for term, columns in parameters.friction_columns:
         if term.joint == joint and term.law.name == law:
-            rows = np.flatnonzero(model.reduction.independent == columns.start)
+            rows = np.flatnonzero(independent == columns.start)
             return int(rows[0]) if rows.size else None
     return None
 
 
-def _with_terms(model: IdentifiedModel, terms: tuple[FrictionTerm, ...]) -> IdentifiedModel:
-    """Return a model with further friction terms of one coefficient each, zero and certain."""
-    old = model.parameters
-    parameters = StandardParameters(old.n, old.friction + terms, old.reflected_inertia)
-    first = old.reflected_inertia_slice.start
-    added = first + np.arange(len(terms))
+def _with_friction(
+    model: IdentifiedModel, terms: Sequence[FrictionTerm], lines: Mapping[int, TemperatureLine],
+    laws: Mapping[int, Mapping[str, tuple[float, float]]],
+) -> IdentifiedModel:
+    """
+    Return a model with further friction terms of one coefficient each, and lines in its friction.
+
+    Of the joint of each line, `laws` has by name what multiplies the value of the line and its
+    slope in the coefficient. It is independent of all other parameters.
+    """
+    old, reduction, b = model.parameters, model.reduction, model.reduction.rank
+    parameters = StandardParameters(old.n, (*old.friction, *terms), old.reflected_inertia)
+    added = old.reflected_inertia_slice.start + np.arange(len(terms))
     kept = np.setdiff1d(np.arange(parameters.size), added)
-    reduction, b = model.reduction, model.reduction.rank
-    independent = np.concatenate([kept[reduction.independent], added])
-    order = np.argsort(independent)
+    independent = np.union1d(kept[reduction.independent], added)
+    known = np.searchsorted(independent, kept[reduction.independent])
     K = np.zeros((len(independent), parameters.size))
-    K[:b, kept] = reduction.K
-    K[b + np.arange(len(added)), added] = 1.0
-    theta = np.append(model.theta_base, np.zeros(len(added)))
-    covariance = np.zeros((len(theta), len(theta)))
-    covariance[:b, :b] = model.covariance
+    K[np.ix_(known, kept)] = reduction.K
+    K[np.searchsorted(independent, added), added] = 1.0
+    theta, freedom = np.zeros(len(independent)), np.ones(len(independent))
+    covariance, move = np.zeros((len(theta), len(theta))), np.zeros((len(theta), b))
+    theta[known] = model.theta_base
+    covariance[np.ix_(known, known)] = model.covariance
+    move[known, np.arange(b)] = 1.0
+    quality = dict(model.quality)
+    if 'degrees_of_freedom' in quality:
+        freedom[known] = quality['degrees_of_freedom']
+        quality['degrees_of_freedom'] = freedom
     consistent = None
     if model.theta_consistent is not None:
         consistent = np.zeros(parameters.size)
         consistent[kept] = model.theta_consistent
-    quality = dict(model.quality)
-    if 'degrees_of_freedom' in quality:
-        freedom = np.append(np.asarray(quality['degrees_of_freedom'], float), np.ones(len(added)))
-        quality['degrees_of_freedom'] = freedom[order]
-    _move_discrepancy(model, quality, np.eye(len(theta))[order][:, :b])
-    return replace(
-        model,
-        reduction=replace(
-            reduction, parameters=parameters, K=K[order], independent=independent[order]
-        ),
-        theta_base=theta[order],
-        covariance=covariance[np.ix_(order, order)],
-        theta_consistent=consistent,
-        quality=quality,
-    )
-
-
-def _with_values(
-    model: IdentifiedModel, rows: Sequence[int], values: FloatArray, covariance: FloatArray,
-    freedom: float,
-) -> IdentifiedModel:
-    """Return a model with other values of some friction coefficients, independent of the rest."""
-    theta, whole = model.theta_base.copy(), model.covariance.copy()
-    theta[rows] = values
-    whole[rows, :] = 0.0
-    whole[:, rows] = 0.0
-    whole[np.ix_(rows, rows)] = covariance
-    quality = dict(model.quality)
-    if 'degrees_of_freedom' in quality:
-        stated = np.array(quality['degrees_of_freedom'], dtype=float)
-        stated[rows] = freedom
-        quality['degrees_of_freedom'] = stated
-    kept = np.ones(len(theta))
-    kept[rows] = 0.0
-    _move_discrepancy(model, quality, np.diag(kept))
-    consistent = model.theta_consistent
-    if consistent is not None:
-        consistent = consistent.copy()
-        consistent[model.reduction.independent[rows]] = values
-    return replace(
-        model, theta_base=theta, covariance=whole, theta_consistent=consistent, quality=quality
-    )
-
-
-def _move_discrepancy(
-    model: IdentifiedModel, quality: dict[str, Any], move: FloatArray
-) -> None:
-    """Write the discrepancy of ``move @ theta_base`` over that of a model."""
+    for j, line in lines.items():
+        found = {
+            row: factors for law, factors in laws[j].items()
+            if (row := _row(parameters, independent, j, law)) is not None
+        }
+        rows, M = list(found), np.array(list(found.values()))
+        theta[rows], freedom[rows], move[rows] = M @ [line.value, line.slope], line.freedom, 0.0
+        covariance[rows, :] = covariance[:, rows] = 0.0
+        covariance[np.ix_(rows, rows)] = (
+            M @ np.diag([line.value_error**2, line.slope_error**2]) @ M.T
+        )
+        if consistent is not None:
+            consistent[independent[rows]] = theta[rows]
     stated, names = quality.get('discrepancy'), model.robot.joint_names
     if stated is not None:
-        discrepancy = discrepancy_from_content(stated, names, model.reduction.rank)
+        discrepancy = discrepancy_from_content(stated, names, b)
         quality['discrepancy'] = discrepancy.of_parameters(move).content(names)
+    return replace(
+        model, theta_base=theta, covariance=covariance, theta_consistent=consistent,
+        quality=quality, reduction=replace(
+            reduction, parameters=parameters, K=K, independent=independent
+        ),
+    )
