@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 import json
 import math
 import struct
 from typing import Any
-from xml.etree.ElementTree import Element
 
 from robot_identification.errors import DescriptionError
 from robot_identification.model import parse_robot_xml
 from robot_identification.recording.cdr import Walker
+from robot_identification.recording.joint_states import walk_interfaces
 from robot_identification.recording.raw_bag import Damage
 
 # Key of the metadata whose value is the record as JSON.
@@ -23,6 +23,7 @@ DRIVER = 'driver'
 NOT_KNOWN = 'not known'
 MOST_CHARACTERS = 200  # of a text in a record; chosen: longer than any name or hash
 CLOSE = 1e-6  # kg and m; chosen: above the rounding of a float32, below what is ever set
+_PAYLOAD_TITLE = 'Payload set on the robot'
 _PAYLOAD = ('mass', 'cog.x', 'cog.y', 'cog.z')
 _INERTIA = tuple(f'inertia.i{axes}' for axes in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz'))
 _VERSION = tuple(f'get_version_{part}' for part in ('major', 'minor', 'bugfix', 'build'))
@@ -64,6 +65,7 @@ class DriverRecord:
         """Return titles and texts of everything, known or not."""
         driver = ' '.join(filter(None, (self.package, self.version)))
         currents = self.use_currents_as_efforts
+        payloads = [self.payload, *([self.payload_at_end] if self.payload_changed else [])]
         return [
             ('Driver', driver or self.hardware or NOT_KNOWN),
             ('Robot type, as the driver is configured', self.robot_type or NOT_KNOWN),
@@ -71,15 +73,9 @@ class DriverRecord:
             ('use_currents_as_efforts', NOT_KNOWN if currents is None else str(currents).lower()),
             ('Controllers', ', '.join(self.controllers or ()) or NOT_KNOWN),
             ('Gravity set on the robot', _vector(self.gravity, 'm/s^2')),
-            ('Payload set on the robot', self._payload_text()),
+            (_PAYLOAD_TITLE, ', at the end '.join(map(_payload_text, payloads))),
             ('Calibration', self.calibration_hash or NOT_KNOWN),
         ]
-
-    def _payload_text(self) -> str:
-        text = _payload_text(self.payload)
-        return f'{text}, at the end {_payload_text(self.payload_at_end)}' if (
-            self.payload_changed
-        ) else text
 
 
 def _payload_text(payload: tuple[float, ...] | None) -> str:
@@ -101,7 +97,7 @@ def read_driver_record(metadata: Mapping[str, str]) -> DriverRecord | None:
     if not isinstance(content, dict):
         return None
     return DriverRecord(**{
-        field.name: _READERS[str(field.type)](content.get(field.name))
+        field.name: _read_field(str(field.type), content.get(field.name))
         for field in fields(DriverRecord)
     })
 
@@ -110,27 +106,20 @@ def _text(value: object) -> str | None:
     return value[:MOST_CHARACTERS] if isinstance(value, str) and value else None
 
 
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _numbers(value: object) -> tuple[float, ...] | None:
-    if not isinstance(value, list) or len(value) > len(_PAYLOAD) + len(_INERTIA):
-        return None
-    plain = all(isinstance(one, int | float) and abs(one) < 1e9 for one in value)
-    return tuple(map(float, value)) if plain else None
-
-
-def _texts(value: object) -> tuple[str, ...] | None:
+def _read_field(kind: str, value: object) -> Any:
+    """Return a value of a field that has a type; None of anything else."""
+    if kind == 'bool | None':
+        return value if isinstance(value, bool) else None
+    if kind == 'str | None':
+        return _text(value)
     if not isinstance(value, list):
         return None
-    return tuple(text for text in map(_text, value[:MOST_CHARACTERS]) if text is not None)
-
-
-_READERS: Mapping[str, Callable[[object], Any]] = {
-    'str | None': _text, 'bool | None': _flag, 'tuple[float, ...] | None': _numbers,
-    'tuple[str, ...] | None': _texts,
-}
+    if kind == 'tuple[str, ...] | None':
+        return tuple(filter(None, map(_text, value[:MOST_CHARACTERS])))
+    plain = len(value) <= len(_PAYLOAD + _INERTIA) and all(
+        isinstance(one, int | float) and abs(one) < 1e9 for one in value
+    )
+    return tuple(map(float, value)) if plain else None
 
 
 def hardware_record(description: str) -> DriverRecord:
@@ -139,13 +128,15 @@ def hardware_record(description: str) -> DriverRecord:
         root = parse_robot_xml(description, 'robot_description')
     except DescriptionError:
         return DriverRecord()
-    blocks = [block for block in root.iter('hardware') if block.findtext('plugin')]
-    if not blocks:
-        return DriverRecord()
+    blocks = [
+        {'plugin': (block.findtext('plugin') or '').strip(), **{
+            str(one.get('name')): (one.text or '').strip() for one in block.iter('param')
+        }}
+        for block in root.iter('hardware') if block.findtext('plugin')
+    ]
     # Of an arm and a gripper, the arm is what has a robot type or a calibration.
-    block = max(blocks, key=lambda one: len({'ur_type', 'kinematics/hash'} & set(_given(one))))
-    given = _given(block)
-    hardware = _text((block.findtext('plugin') or '').strip())
+    given = max(blocks, key=lambda one: len({'ur_type', 'kinematics/hash'} & set(one)), default={})
+    hardware = _text(given.get('plugin'))
     currents = given.get('use_currents_as_efforts', '').lower()
     return DriverRecord(
         package=_text((hardware or '').partition('/')[0]),
@@ -158,12 +149,6 @@ def hardware_record(description: str) -> DriverRecord:
     )
 
 
-def _given(block: Element) -> dict[str, str]:
-    return {
-        str(one.get('name')): (one.text or '').strip() for one in block.iter('param')
-    }
-
-
 def with_states(record: DriverRecord, first: bytes, last: bytes) -> DriverRecord:
     """
     Add what is in the first and the last control_msgs/msg/DynamicJointState of a recording.
@@ -171,55 +156,46 @@ def with_states(record: DriverRecord, first: bytes, last: bytes) -> DriverRecord
     A UR driver publishes the robot's software version and payload there, as interfaces.
     """
     try:
-        begun, ended = _interfaces(first), _interfaces(last)
+        version, = _values_of(last, 'get_robot_software_version', _VERSION)
+        payloads = [
+            next(filter(None, _values_of(data, 'payload', _PAYLOAD + _INERTIA, _PAYLOAD)), None)
+            for data in (first, last)
+        ]
     except Damage:
         return record
+    # Zeros stand there until the robot has answered.
+    is_known = version is not None and version[0] >= 1.0
     return replace(
-        record, polyscope=_version(ended), payload=_payload(begun), payload_at_end=_payload(ended),
+        record,
+        polyscope='.'.join(f'{part:.0f}' for part in version or ()) if is_known else None,
+        payload=payloads[0],
+        payload_at_end=payloads[1],
     )
 
 
-def _interfaces(data: bytes) -> dict[str, dict[str, float]]:
-    """Return the values of a serialized DynamicJointState by the names of part and interface."""
+def _values_of(
+    data: bytes, name: str, *wanted: Sequence[str]
+) -> list[tuple[float, ...] | None]:
+    """
+    Return finite values of groups of interfaces; None of a group that is not all there.
+
+    They are those of one part of a serialized DynamicJointState, whose name may have the driver's
+    prefix.
+    """
     walker = Walker(data)
-    walker.number(4)
-    walker.number(4)
-    walker.skip_text()
-    names = walker.texts()
     number = struct.Struct(walker.byte_order + 'd')
-    found = {}
-    for index in range(walker.count(8)):
-        interfaces, offsets = walker.texts(), walker.numbers()
-        if index < len(names) and len(interfaces) == len(offsets):
-            found[names[index]] = {
-                interface: float(number.unpack_from(data, offset)[0])
-                for interface, offset in zip(interfaces, offsets.tolist(), strict=True)
-            }
-    return found
-
-
-def _part(
-    found: Mapping[str, Mapping[str, float]], name: str, wanted: Sequence[str]
-) -> tuple[float, ...] | None:
-    """Return finite values of a part, whose name may have the driver's prefix."""
-    for part, values in found.items():
-        if part.endswith(name) and all(
-            math.isfinite(values.get(one, math.nan)) for one in wanted
-        ):
-            return tuple(values[one] for one in wanted)
-    return None
-
-
-def _version(found: Mapping[str, Mapping[str, float]]) -> str | None:
-    numbers = _part(found, 'get_robot_software_version', _VERSION)
-    # Zeros stand there until the robot has answered.
-    if numbers is None or numbers[0] < 1.0:
-        return None
-    return '.'.join(f'{number:.0f}' for number in numbers)
-
-
-def _payload(found: Mapping[str, Mapping[str, float]]) -> tuple[float, ...] | None:
-    return _part(found, 'payload', _PAYLOAD + _INERTIA) or _part(found, 'payload', _PAYLOAD)
+    parts = [
+        {interface: float(number.unpack_from(data, offset)[0])
+         for interface, offset in interfaces.items()}
+        for part, interfaces in walk_interfaces(walker)[1] if part.endswith(name)
+    ]
+    return [
+        next((
+            tuple(values[one] for one in group) for values in parts
+            if all(math.isfinite(values.get(one, math.nan)) for one in group)
+        ), None)
+        for group in wanted
+    ]
 
 
 def driver_remarks(
@@ -228,7 +204,8 @@ def driver_remarks(
     """
     Return what contradicts itself in the records of some bags, given by name and metadata.
 
-    `unit` is that in which their effort is read.
+    `unit` is that in which their effort is read. Of what one model cannot have in two ways, the
+    differences between bags are named.
     """
     known = [
         (name, record) for name, metadata in recordings
@@ -236,34 +213,25 @@ def driver_remarks(
     ]
     remarks = []
     for name, record in known:
-        if record.use_currents_as_efforts is not None:
-            stated = 'A' if record.use_currents_as_efforts else 'Nm'
-            if not unit.startswith(stated):
-                remarks.append(
-                    f'{name}: the driver ran with use_currents_as_efforts '
-                    f'{str(record.use_currents_as_efforts).lower()}, which makes effort {stated}, '
-                    f'and it is read as {unit}'
-                )
+        currents = record.use_currents_as_efforts
+        if currents is not None and not unit.startswith(stated := 'A' if currents else 'Nm'):
+            remarks.append(
+                f'{name}: the driver ran with use_currents_as_efforts {str(currents).lower()}, '
+                f'which makes effort {stated}, and it is read as {unit}'
+            )
         if record.payload_changed:
             remarks.append(
                 f'{name}: the payload set on the robot was changed while it was recorded: '
-                f'{record._payload_text()}'
+                f'{dict(record.describe())[_PAYLOAD_TITLE]}'
             )
-    return [*remarks, *_differences(known)]
-
-
-def _differences(known: Sequence[tuple[str, DriverRecord]]) -> list[str]:
-    """Return what the records of bags differ in, which one model cannot have both."""
-    remarks = []
     described = [(name, dict(record.describe())) for name, record in known]
     for title in (
-        'Driver', 'PolyScope', 'use_currents_as_efforts', 'Payload set on the robot',
-        'Calibration',
+        'Driver', 'PolyScope', 'use_currents_as_efforts', _PAYLOAD_TITLE, 'Calibration',
     ):
         values: dict[str, str] = {}
-        for name, record in described:
-            if record[title] != NOT_KNOWN:
-                values.setdefault(record[title], name)
+        for name, texts in described:
+            if texts[title] != NOT_KNOWN:
+                values.setdefault(texts[title], name)
         if len(values) > 1:
             listed = '; '.join(f'{value} ({name})' for value, name in values.items())
             remarks.append(f'the bags differ: {title}: {listed}')

@@ -60,16 +60,30 @@ def walk_joint_state(walker: Walker) -> JointFields:
     )
 
 
-def walk_dynamic_joint_state(walker: Walker) -> JointFields:
-    """Walk through a control_msgs/msg/DynamicJointState: named interfaces of every joint."""
+def walk_interfaces(walker: Walker) -> tuple[int, list[tuple[str, dict[str, int]]]]:
+    """
+    Walk through a control_msgs/msg/DynamicJointState: named interfaces of every joint.
+
+    Return the offset of the stamp, and for each joint its name and the offsets of its interfaces.
+    """
     stamp, names = _walk_header(walker), walker.texts()
-    offsets = {quantity: np.full(len(names), -1) for quantity in QUANTITIES}
+    joints: list[tuple[str, dict[str, int]]] = [(name, {}) for name in names]
     for joint in range(walker.count(8)):
         interfaces, found = walker.texts(), walker.numbers()
-        if joint < len(names) and len(interfaces) == len(found):
-            for quantity in set(QUANTITIES) & set(interfaces):
-                offsets[quantity][joint] = found[interfaces.index(quantity)]
-    return JointFields(stamp, names, offsets)
+        if joint < len(joints) and len(interfaces) == len(found):
+            # Of several of one name the first counts.
+            pairs = zip(reversed(interfaces), reversed(found.tolist()), strict=True)
+            joints[joint][1].update(pairs)
+    return stamp, joints
+
+
+def walk_dynamic_joint_state(walker: Walker) -> JointFields:
+    """Walk through a control_msgs/msg/DynamicJointState as through a joint state."""
+    stamp, joints = walk_interfaces(walker)
+    return JointFields(stamp, tuple(name for name, _ in joints), {
+        quantity: np.array([found.get(quantity, -1) for _, found in joints], dtype=np.intp)
+        for quantity in QUANTITIES
+    })
 
 
 JOINT_STATE_WALKS: Mapping[str, Callable[[Walker], JointFields]] = {
