@@ -143,7 +143,7 @@ class _RecordFile:
 class _McapRecords:
     """The records of a new file by the mcap library, with definitions and hashes of rosbags."""
 
-    def __init__(self, file: Path, chunk_size: int) -> None:
+    def __init__(self, file: Path, chunk_size: int, metadata: str) -> None:
         with needing('mcap', 'writing bags'):
             from mcap.writer import CompressionType, Writer
         file.parent.mkdir(parents=True)
@@ -151,16 +151,18 @@ class _McapRecords:
         make: Any = Writer  # typed for files of Python alone
         self._writer = make(self._file, chunk_size=chunk_size, compression=CompressionType.NONE)
         self._schemas: dict[str, int] = {}
+        try:
+            self._writer.start(profile='ros2', library='robot_identification')
+            self._note(metadata)
+        except OSError:
+            self.close()
+            shutil.rmtree(file.parent, ignore_errors=True)
+            raise
 
     @property
     def size(self) -> int:
         """Bytes in the file."""
         return self._file.size
-
-    def start(self, text: str) -> None:
-        """Begin the file, with the metadata of the bag at its front."""
-        self._writer.start(profile='ros2', library='robot_identification')
-        self.note(text)
 
     def declare(
         self, topic: str, msgtype: str, definitions: Mapping[str, str], profiles: str
@@ -184,12 +186,13 @@ class _McapRecords:
         """Write the collected messages."""
         self._writer.flush()
 
-    def note(self, text: str) -> None:
+    def _note(self, metadata: str) -> None:
         """Put a copy of metadata.yaml into the file, as rosbag2 does."""
-        self._writer.add_metadata('rosbag2', {'serialized_metadata': text})
+        self._writer.add_metadata('rosbag2', {'serialized_metadata': metadata})
 
-    def finish(self, sync: bool) -> None:
-        """Write the index and close the file, with `sync` when the disk has it."""
+    def finish(self, metadata: str, sync: bool) -> None:
+        """Write metadata and index and close the file, with `sync` when the disk has it."""
+        self._note(metadata)
         self._writer.finish()
         self._file.close(sync)
 
@@ -233,14 +236,9 @@ class BagWriter:
         try:
             self._records: _McapRecords | Rosbag2Records = (
                 Rosbag2Records(self.file, metadata) if uses_rosbag2('mcap', 'rosbags')
-                else _McapRecords(self.file, chunk_size)
+                else _McapRecords(self.file, chunk_size, self._note())
             )
         except OSError as error:
-            raise BagError(f'{path} cannot be written: {error}') from error
-        try:
-            self._records.start(self._note())
-        except OSError as error:
-            self.discard()
             raise BagError(f'{path} cannot be written: {error}') from error
         self._empty = self._records.size
 
@@ -309,8 +307,7 @@ class BagWriter:
     def _finish(self) -> None:
         with self._whole_records():
             self._records.flush()
-            self._records.note(self._note())
-            self._records.finish(self._sync)
+            self._records.finish(self._note(), self._sync)
             text = _dump({'rosbag2_bagfile_information': self._information()})
             write_atomically(self.path / METADATA_FILE, text)
 

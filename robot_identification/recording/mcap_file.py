@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 import struct
@@ -39,13 +38,6 @@ _APPLICATION = 0x80
 _RECORD = struct.Struct('<BQ')
 _MESSAGE_START = struct.Struct('<HIQQ')  # channel, sequence, log time, publish time
 _FOOTER_AND_MAGIC = struct.Struct('<BQQQI8s')
-
-
-@dataclass(frozen=True)
-class _Channel:
-    topic: str
-    kind: str
-    encoding: str
 
 
 class _Fields:
@@ -86,7 +78,7 @@ class McapFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._schemas: dict[int, str] = {}
-        self._channels: dict[int, _Channel] = {}
+        self._channels: dict[int, tuple[str, str, str]] = {}  # topic, type and encoding
         self._metadata_text = ''
         self._index_damage = ''
         # First and last log time by the file's own statistics [ns].
@@ -100,10 +92,10 @@ class McapFile:
         if counts is None:
             counts = self._count()
         self.topics: dict[str, Topic] = {}  # those in CDR
-        for key, channel in self._channels.items():
-            if channel.encoding == 'cdr':
-                known = self.topics.get(channel.topic, Topic(channel.kind, 0))
-                self.topics[channel.topic] = Topic(known.kind, known.count + counts.get(key, 0))
+        for key, (topic, kind, encoding) in self._channels.items():
+            if encoding == 'cdr':
+                known = self.topics.get(topic, Topic(kind, 0))
+                self.topics[topic] = Topic(known.kind, known.count + counts.get(key, 0))
 
     @property
     def custom_data(self) -> dict[str, str]:
@@ -112,49 +104,63 @@ class McapFile:
 
     def messages(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
         """Yield topic, log time and payload of some topics; Damage behind the last good one."""
-        for key, log_time, payload, where in self._messages():
-            topic = self._channels[key].topic
-            if topic in topics:
-                _check_message(log_time, payload, where)
-                yield topic, log_time, payload
+        for key, content, where in self._messages():
+            topic = self._channels[key][0]
+            if topic not in topics:
+                continue
+            log_time, size = _MESSAGE_START.unpack_from(content)[2], len(content)
+            if size - _MESSAGE_START.size > LARGEST_MESSAGE:
+                raise Damage(f'a message of {size - _MESSAGE_START.size} bytes at byte {where}')
+            if log_time > _LATEST:
+                raise Damage(
+                    f'the log time {log_time} ns, more than {_LATEST}, of the message at byte '
+                    f'{where}'
+                )
+            yield topic, log_time, content[_MESSAGE_START.size:]
         if self._index_damage:
             raise Damage(self._index_damage)
 
-    def _messages(self) -> Iterator[tuple[int, int, bytes, str]]:
-        """Yield channel, log time, payload and place of all messages up to the first damage."""
+    def _messages(self) -> Iterator[tuple[int, bytes, str]]:
+        """Yield channel, content and place of all messages up to the first damage."""
+        for kind, content, where in self._records():
+            if kind != _MESSAGE:
+                self._note(kind, content, where)
+                continue
+            if len(content) < _MESSAGE_START.size:
+                raise Damage(f'the record at byte {where} is damaged: it is too short')
+            key = _MESSAGE_START.unpack_from(content)[0]
+            if key not in self._channels:
+                raise Damage(f'a message of no known channel at byte {where}')
+            yield key, content, where
+
+    def _records(self) -> Iterator[tuple[int, bytes, str]]:
+        """Yield type, content and place of all records and those of chunks, of data alone."""
         with _open(self.path) as stream:
             stream.seek(len(MAGIC))
             for position, kind, content in _walk(stream, self._size, ''):
                 if kind in (_DATA_END, _FOOTER):
                     return
-                if kind == _CHUNK:
-                    yield from self._chunk_messages(position, content)
-                elif kind == _HEADER and position != len(MAGIC):
+                if kind == _HEADER and position != len(MAGIC):
                     raise Damage(f'no record that can be at byte {position}')
-                elif kind == _MESSAGE:
-                    yield self._message(content, str(position))
+                if kind == _CHUNK:
+                    yield from self._chunk_records(position, content)
                 else:
-                    self._note(kind, content, str(position))
+                    yield kind, content, str(position)
         raise Damage(
             f'it ends at byte {self._size} without the record that ends a bag: its recorder was '
             'killed, or the disk was full; how much is missing is not known'
         )
 
-    def _chunk_messages(
-        self, position: int, content: bytes
-    ) -> Iterator[tuple[int, int, bytes, str]]:
-        """Yield the messages of a chunk, of which the end may be missing."""
+    def _chunk_records(self, position: int, content: bytes) -> Iterator[tuple[int, bytes, str]]:
+        """Yield the records of a chunk, of which the end may be missing."""
         where = f' of the chunk at byte {position}'
         is_cut_off = position + _RECORD.size + len(content) == self._size
         data, is_whole = _unpack_chunk(_Fields(content, str(position)), where, is_cut_off)
         try:
             for start, kind, record in _walk(BytesIO(data), len(data), where):
-                if kind == _MESSAGE:
-                    yield self._message(record, f'{start}{where}')
-                elif kind in (_SCHEMA, _CHANNEL):
-                    self._note(kind, record, f'{start}{where}')
-                else:
+                if kind not in (_MESSAGE, _SCHEMA, _CHANNEL):
                     raise Damage(f'no record that can be at byte {start}{where}')
+                yield kind, record, f'{start}{where}'
         except Damage:
             if is_whole:
                 raise
@@ -164,15 +170,6 @@ class McapFile:
                 'off, its recorder was killed, or the disk was full'
             )
 
-    def _message(self, content: bytes, where: str) -> tuple[int, int, bytes, str]:
-        """Return channel, log time, payload and place of a message."""
-        if len(content) < _MESSAGE_START.size:
-            raise Damage(f'the record at byte {where} is damaged: it is too short')
-        key, _, log_time, _ = _MESSAGE_START.unpack_from(content)
-        if key not in self._channels:
-            raise Damage(f'a message of no known channel at byte {where}')
-        return key, log_time, content[_MESSAGE_START.size:], where
-
     def _note(self, kind: int, content: bytes, where: str) -> None:
         """Take note of a schema, a channel or metadata; step over others."""
         fields = _Fields(content, where)
@@ -181,7 +178,7 @@ class McapFile:
             self._schemas.setdefault(number, three_part(fields.text()))
         elif kind == _CHANNEL:
             number, schema = fields.numbers('HH')
-            channel = _Channel(fields.text(), self._schemas.get(schema, ''), fields.text())
+            channel = fields.text(), self._schemas.get(schema, ''), fields.text()
             if self._channels.setdefault(number, channel) != channel:
                 raise Damage(f'channel {number} is defined in two ways')
         elif kind == _METADATA and fields.text() == 'rosbag2':
@@ -305,15 +302,6 @@ def _unpack_chunk(fields: _Fields, where: str, may_be_cut: bool) -> tuple[bytes,
     if is_whole and checksum and zlib.crc32(data) != checksum:
         raise Damage(f'the checksum{where} is wrong')
     return data, is_whole
-
-
-def _check_message(log_time: int, payload: bytes, where: str) -> None:
-    if len(payload) > LARGEST_MESSAGE:
-        raise Damage(f'a message of {len(payload)} bytes at byte {where}')
-    if log_time > _LATEST:
-        raise Damage(
-            f'the log time {log_time} ns, more than {_LATEST}, of the message at byte {where}'
-        )
 
 
 def three_part(kind: str) -> str:

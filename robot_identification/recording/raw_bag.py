@@ -137,9 +137,8 @@ class BagMetadata:
 def read_metadata(path: Path) -> BagMetadata:
     """Return the contents of a metadata.yaml; raises Damage if it cannot be read."""
     try:
-        if path.stat().st_size > MAXIMUM_METADATA_BYTES:
-            raise Damage(f'{path.name} has more than {MAXIMUM_METADATA_BYTES} bytes')
-        text = path.read_text(encoding='utf-8')
+        with path.open(encoding='utf-8') as stream:
+            text = stream.read(MAXIMUM_METADATA_BYTES + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise Damage(f'{path.name} cannot be read: {error}') from error
     information = _information(text, path.name)
@@ -173,23 +172,19 @@ def _text(value: Any) -> str:
     return value
 
 
-def _check_size(text: str, source: str) -> None:
-    """Refuse what would take the parser long, or end the process, before it is built."""
+def _information(text: str, source: str) -> Mapping[str, Any]:
+    """Return what metadata hold; refuse what would take the parser long, or end the process."""
     if len(text) > MAXIMUM_METADATA_BYTES:
         raise Damage(f'{source} has more than {MAXIMUM_METADATA_BYTES} characters')
     depth = 0
-    for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST_LEVEL or count > MOST_EVENTS:
-            raise Damage(
-                f'{source} has more than {DEEPEST_LEVEL} levels or {MOST_EVENTS} entries'
-            )
-
-
-def _information(text: str, source: str) -> Mapping[str, Any]:
     try:
-        _check_size(text, source)
+        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST_LEVEL or count > MOST_EVENTS:
+                raise Damage(
+                    f'{source} has more than {DEEPEST_LEVEL} levels or {MOST_EVENTS} entries'
+                )
         content = yaml.load(text, Loader=_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         raise Damage(f'{source} is damaged: {error!r:.80}') from error

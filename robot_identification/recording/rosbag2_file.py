@@ -94,9 +94,6 @@ class Rosbag2Records:
             self._size = os.fstat(self._stream.fileno()).st_size
         return self._size
 
-    def start(self, text: str) -> None:
-        """Do nothing: the file has begun."""
-
     def declare(
         self, topic: str, msgtype: str, definitions: Mapping[str, str], profiles: str
     ) -> tuple[str, str]:
@@ -125,11 +122,8 @@ class Rosbag2Records:
                 'is full'
             )
 
-    def note(self, text: str) -> None:
-        """Do nothing: rosbag2 notes its own metadata."""
-
-    def finish(self, sync: bool) -> None:
-        """Close the file, with `sync` when the disk has it."""
+    def finish(self, metadata: str, sync: bool) -> None:
+        """Close the file, with `sync` when the disk has it; rosbag2 notes its own metadata."""
         assert self._stream is not None
         self._writer.close()
         self.flush(buffered=0)

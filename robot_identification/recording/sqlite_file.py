@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing, ExitStack
+from contextlib import closing, ExitStack, suppress
 from itertools import count
 import os
 from pathlib import Path
@@ -167,19 +167,15 @@ def _check_tables(connection: sqlite3.Connection) -> None:
 
 
 def _count(connection: sqlite3.Connection) -> Counter[Any]:
-    """Count messages by topic, up to the first damage."""
-    try:
+    """Count messages by topic, up to the first damage, which is met again when they are read."""
+    counts: Counter[Any] = Counter()
+    with suppress(*_FAILURES):
         return Counter(dict(connection.execute(
             'SELECT topic_id, count(*) FROM messages GROUP BY topic_id'
         ).fetchall()))
-    except _FAILURES:
-        counts: Counter[Any] = Counter()
-    try:
+    with suppress(*_FAILURES):
         for (key,) in connection.execute('SELECT topic_id FROM messages ORDER BY id'):
             counts[key] += 1
-    except _FAILURES:
-        # It is met again when the messages are read.
-        pass
     return counts
 
 
