@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import allocate, BoolArray, FloatArray
 from robot_identification.recording.bag_files import BagFiles
 from robot_identification.recording.cdr import group_by_layout
+from robot_identification.recording.joint_names import common_length
 from robot_identification.recording.joint_states import (
     is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, prefixes_of, several_arms,
 )
@@ -96,11 +97,8 @@ def _common_prefix(names: Sequence[str]) -> str:
     """Return what all names begin with, up to a separator; nothing of a single one."""
     if len(names) < 2:
         return ''
-    first, last = min(names), max(names)
-    length = next(
-        (k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
-    )
-    return first[:max(first.rfind(separator, 0, length) for separator in '_/') + 1]
+    common = names[0][:common_length(names)]
+    return common[:max(common.rfind(separator) for separator in '_/') + 1]
 
 
 def _cover(

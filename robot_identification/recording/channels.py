@@ -13,6 +13,7 @@ from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
 from robot_identification.errors import DataError
 from robot_identification.model import JointEncoders
 from robot_identification.recording.cdr import group_by_layout, Walker
+from robot_identification.recording.joint_names import common_length
 from robot_identification.recording.joint_states import (
     DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JointColumns, JointTable, Readings,
 )
@@ -72,13 +73,7 @@ SOURCES = (
 
 def _common_namespace(one: str, other: str) -> int:
     """Return how many parts two names of topics have in common from the front."""
-    pairs = zip(one.strip('/').split('/')[:-1], other.strip('/').split('/')[:-1], strict=False)
-    count = 0
-    for first, second in pairs:
-        if first != second:
-            break
-        count += 1
-    return count
+    return common_length([name.strip('/').split('/')[:-1] for name in (one, other)])
 
 
 def _walk_array(walker: Walker) -> IndexArray:

@@ -78,3 +78,13 @@ def _own_words(names: Sequence[str]) -> list[set[str]]:
     """Return the words and numbers of each name that not all of them have."""
     words = [set(re.findall(r'[^\W\d_]+|\d+', name.lower())) for name in names]
     return [own - set.intersection(*words) if len(words) > 1 else own for own in words]
+
+
+def common_length(sequences: Sequence[Sequence[str]]) -> int:
+    """Return how many elements sequences have in common from their begin."""
+    length = 0
+    for elements in zip(*sequences, strict=False):
+        if len(set(elements)) > 1:
+            break
+        length += 1
+    return length

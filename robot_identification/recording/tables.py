@@ -24,10 +24,11 @@ from robot_identification.recording.joint_states import (
 )
 from robot_identification.recording.other_files import check_fetched
 from robot_identification.recording.parquet_table import is_dataset
-from robot_identification.recording.recognition import describe_joints, recognize
+from robot_identification.recording.recognition import recognize
 from robot_identification.recording.recording import (
     Channel, COMMAND_CHANNEL, Completeness, Recording,
 )
+from robot_identification.recording.series import describe_joints
 from robot_identification.recording.table import Table
 from robot_identification.recording.table_mapping import (
     Columns, find_mapping, TableMapping,
