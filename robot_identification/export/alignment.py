@@ -10,7 +10,6 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 import scipy
-from scipy.spatial.transform import Rotation
 
 # By which the axes of two descriptions of one arm may differ [m], [rad]: lengths of published
 # scenes are rounded to millimetres, which adds up along an arm.
@@ -117,7 +116,7 @@ def _fit(arm: ArmAxes, target: ArmAxes) -> pin.SE3:
     best, least = pin.SE3.Identity(), np.inf
     # The rotations that take axes to axes, from the least turn on (the largest trace), so that one
     # of several that fit alike is the nearest.
-    turns = np.round(Rotation.create_group('O').as_matrix())
+    turns = np.round(scipy.spatial.transform.Rotation.create_group('O').as_matrix())
     for start in sorted(turns, key=np.trace, reverse=True):
         found = scipy.optimize.least_squares(
             misfit, np.zeros(6), args=(start,), xtol=1e-15, ftol=1e-15, gtol=1e-15,

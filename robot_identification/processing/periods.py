@@ -22,7 +22,7 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.processing.blocks import take_rows, thin_chosen
 from robot_identification.processing.fourier import fit_fourier, FourierSeries
-from scipy.fft import next_fast_len
+import scipy
 
 # Samples of the positions that the period is searched in, and tried on, at most.
 SEARCHED_SAMPLES = 3000
@@ -298,7 +298,7 @@ def _mean_changes(values: FloatArray, known: BoolArray) -> FloatArray:
     N = len(values)
     kept = np.where(known[:, None], values, 0.0)
     # Twice the length keeps the end apart from the start; a length of large primes takes long.
-    length = next_fast_len(2 * N, real=True)
+    length = scipy.fft.next_fast_len(2 * N, real=True)
     of_known, of_squares = np.fft.rfft(
         np.vstack([known, np.sum(kept**2, axis=1)]), length
     )

@@ -22,7 +22,7 @@ from robot_identification.model import (
     inertial_regressor, JointFunction, Motion, SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
-import scipy.special
+import scipy
 
 # Half-width of a band of 95 % in standard deviations.
 BAND = 1.96

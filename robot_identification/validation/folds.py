@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.processing import Dataset
 from robot_identification.validation.bag_errors import BagErrors
-from scipy.special import stdtrit
+import scipy
 
 # Chosen: four fifths of the samples are trained on.
 FOLDS = 5
@@ -119,7 +119,7 @@ class Trial:
     def is_surely_better_than(self, other: Trial) -> bool:
         """Return whether it is better with a confidence of 97.5 %, by the same difference."""
         count = len(self.by_fold)
-        quantile = float(stdtrit(count - 1, SURE)) if count > 1 else np.inf
+        quantile = float(scipy.special.stdtrit(count - 1, SURE)) if count > 1 else np.inf
         return not is_no_worse(other.by_fold, self.by_fold, quantile)
 
 
