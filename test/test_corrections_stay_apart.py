@@ -33,7 +33,7 @@ PLACES = {
     'prediction/comparison.py', 'prediction/sample_torque.py',
     'prediction/torque_predictor.py',
     'nodes/live_prediction.py', 'report/corrections.py', 'report/explanation.py',
-    'cli/demo_truth.py', 'cli/demo.py', 'cli/validate.py',
+    'cli/demo.py', 'cli/validate.py',
 }
 USES = re.compile(
     r'predict_effort|corrections\.(offline|live)|correction_blocks|\.correction\b(?!\()'

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from robot_identification import identify, IdentifyOptions, read_recording, validate
 from robot_identification.cli.doctor import examine
-from robot_identification.cli.findings import ExamineOptions
+from robot_identification.cli.doctor_arm import ExamineOptions
 from robot_identification.cli.identify import conclude
 from robot_identification.cli.options import (
     add_output_option, add_robot_options, MODEL_FILE, options_given, RECORDING, result_folder,

@@ -9,9 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from robot_identification import load_experiment, load_model, load_robot
-from robot_identification.cli.doctor_arm import examine_robot, examine_urdf
+from robot_identification.cli.doctor_arm import (
+    examine_robot, examine_urdf, ExamineOptions, Finding,
+)
 from robot_identification.cli.doctor_recording import examine_recording, read_known
-from robot_identification.cli.findings import ExamineOptions, Finding
 from robot_identification.cli.options import (
     add_description_options, add_force_option, add_mapping_option, add_save_mapping_option,
     parse_xacro_arguments,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification import load_robot, read_recording
-from robot_identification.cli.findings import ExamineOptions, Finding
+from robot_identification.cli.doctor_arm import ExamineOptions, Finding
 from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation import IdentifyOptions, survey_recordings
 from robot_identification.model import EFFORT_UNITS, known_robots, RobotModel

@@ -28,7 +28,7 @@ from robot_identification.export.changes import change_of_link, ChangedFiles
 from robot_identification.export.formats import ExportOptions
 from robot_identification.export.friction_forms import fit_all_frictions, LUGRE
 from robot_identification.export.mjcf import inertial_attributes, joint_values
-from robot_identification.export.mjcf_scene import read_scene, Scene
+from robot_identification.export.xml_editor import read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 from robot_identification.recording import parse_joint_names

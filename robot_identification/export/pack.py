@@ -11,11 +11,9 @@ import re
 import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation import draw_consistent
-from robot_identification.export.arm import exported_arm
+from robot_identification.export.arm import exported_arm, ExportedArm
 from robot_identification.export.formats import ExportOptions
-from robot_identification.export.friction_forms import (
-    fit_all_frictions, FittedFriction, LUGRE, PLAIN,
-)
+from robot_identification.export.friction_forms import fit_all_frictions, LUGRE
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model import IdentifiedModel
@@ -102,11 +100,9 @@ def export_usd(model: IdentifiedModel, joints: str = '') -> str:
     if not re.fullmatch(r'(/[A-Za-z_]\w*)+', path, re.ASCII):
         raise UsageError(f'{path!r:.80} is no path of a USD prim: name it as /World/arm/joints')
     lines = []
-    for joint, plain, bristle in zip(
-        arm.joints, fit_all_frictions(model, PLAIN), fit_all_frictions(model, LUGRE), strict=True
-    ):
+    for joint, static in zip(arm.joints, static_frictions(model, arm), strict=True):
         axis, scale = ('linear', 1.0) if joint.is_prismatic else ('angular', DEGREES)
-        physx, viscous = f'physxJointAxis:{axis}', plain.damping[0] / scale
+        physx, viscous = f'physxJointAxis:{axis}', joint.viscous / scale
         lines += [
             f'over "{prim_name(joint.name)}" (',
             f'    prepend apiSchemas = ["PhysxJointAxisAPI:{axis}", "NewtonJointAPI"]',
@@ -114,11 +110,11 @@ def export_usd(model: IdentifiedModel, joints: str = '') -> str:
             '{',
             *(f'    float {name} = {value!r}' for name, value in (
                 (f'{physx}:armature', joint.reflected_inertia),
-                (f'{physx}:staticFrictionEffort', static_friction(plain, bristle)),
-                (f'{physx}:dynamicFrictionEffort', plain.coulomb),
+                (f'{physx}:staticFrictionEffort', static),
+                (f'{physx}:dynamicFrictionEffort', joint.coulomb),
                 (f'{physx}:viscousFrictionCoefficient', viscous),
                 ('newton:armature', joint.reflected_inertia),
-                ('newton:friction', plain.coulomb),
+                ('newton:friction', joint.coulomb),
                 ('newton:damping', viscous),
             )),
             '}',
@@ -132,9 +128,12 @@ def export_usd(model: IdentifiedModel, joints: str = '') -> str:
     ])
 
 
-def static_friction(plain: FittedFriction, bristle: FittedFriction) -> float:
-    """Return what holds a joint at rest [N m]: never less than what it slides against."""
-    return max(plain.coulomb, bristle.static)
+def static_frictions(model: IdentifiedModel, arm: ExportedArm) -> list[float]:
+    """Return what holds each joint at rest [N m]: never less than what it slides against."""
+    return [
+        max(joint.coulomb, bristle.static)
+        for joint, bristle in zip(arm.joints, fit_all_frictions(model, LUGRE), strict=True)
+    ]
 
 
 def prim_name(name: str) -> str:
@@ -151,12 +150,11 @@ def export_isaac_lab(model: IdentifiedModel) -> str:
     friction. Raises InconsistentModelError if the model is not physically consistent.
     """
     arm = exported_arm(model)
-    plain, bristle = fit_all_frictions(model, PLAIN), fit_all_frictions(model, LUGRE)
     columns = {
         'armature': [joint.reflected_inertia for joint in arm.joints],
-        'friction': [static_friction(*pair) for pair in zip(plain, bristle, strict=True)],
-        'dynamic_friction': [one.coulomb for one in plain],
-        'viscous_friction': [one.damping[0] for one in plain],
+        'friction': static_frictions(model, arm),
+        'dynamic_friction': [joint.coulomb for joint in arm.joints],
+        'viscous_friction': [joint.viscous for joint in arm.joints],
         'effort_limit_sim': [joint.effort for joint in arm.joints],
         'velocity_limit_sim': [joint.velocity for joint in arm.joints],
     }

@@ -14,7 +14,7 @@ from recordings import write_small_arm
 from robot_identification import load_robot, read_recording
 from robot_identification.cli.auto import _export
 from robot_identification.cli.doctor import examine
-from robot_identification.cli.findings import ExamineOptions
+from robot_identification.cli.doctor_arm import ExamineOptions
 from robot_identification.errors import InconsistentModelError
 from robot_identification.files import ResultFolder
 from robot_identification.model import load_model

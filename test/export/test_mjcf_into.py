@@ -18,7 +18,7 @@ import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.formats import ExportOptions
 from robot_identification.export.mjcf_into import make_mjcf
-from robot_identification.export.mjcf_scene import read_scene
+from robot_identification.export.xml_editor import read_scene
 from robot_identification.model import dump_model, make_robot_model, parse_urdf
 
 JOINTS = ['turn', 'lift', 'reach']

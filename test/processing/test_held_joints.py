@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from robot_identification import identify, IdentifyOptions, load_model, validate
 from robot_identification.cli.doctor import examine
-from robot_identification.cli.findings import ExamineOptions
+from robot_identification.cli.doctor_arm import ExamineOptions
 from robot_identification.errors import DataError
 from robot_identification.model import dump_model, make_robot_model, Motion, parse_urdf
 from robot_identification.processing import (

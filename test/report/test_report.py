@@ -15,7 +15,7 @@ from export.exported_models import model_of
 import numpy as np
 import pytest
 from report import report_cases
-from robot_identification.cli.demo_truth import GroundTruthComparison
+from robot_identification.cli.demo import GroundTruthComparison
 from robot_identification.estimation.choice import Candidates
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
