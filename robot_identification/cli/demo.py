@@ -5,7 +5,6 @@
 
 import argparse
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 import os
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification import load_model, load_robot, read_recording, validate
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, IndexArray
 from robot_identification.cli.output import print_results, say
 from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
@@ -202,17 +201,16 @@ def _conclude(truth: GroundTruth, folder: Path) -> dict[str, Any]:
     """Validate on the second recording, compare with the truth, and write the report."""
     model = load_model(folder / RESULT / 'identified_model.yaml')
     validated = validate(model, [folder / 'bag_2'])
-    comparison = compare_with_truth(model, truth, validated.datasets[0], TRUTH_TOPIC)
+    section = compare_with_truth(model, truth, validated.datasets[0])
+    nrmse = {joint: error for joint, *_, error in section['gains']}
     write_validation(
         model, validated, ResultFolder(folder, command_line='robot-identification demo'),
-        truth=comparison,
+        truth=section,
     )
     validation = validated.validation
     text = '\n'.join([
         'On the unseen motion, against the noise-free truth that only a simulation knows:',
-        *(f'  {joint}: {value:.1%} NRMSE' for joint, value in zip(
-            model.robot.joint_names, comparison.unseen_nrmse, strict=True
-        )),
+        *(f'  {joint}: {error:.1%} NRMSE' for joint, error in nrmse.items()),
         validation_text(model, validation),
     ])
     write_atomically(folder / 'results.txt', text + '\n')
@@ -222,69 +220,21 @@ def _conclude(truth: GroundTruth, folder: Path) -> dict[str, Any]:
         'report': str(folder / 'report.html'),
         'verdict': validation.verdict.level,
         'reasons': list(validation.verdict.reasons),
-        'joints': list(model.robot.joint_names),
-        'noise_free_nrmse': comparison.unseen_nrmse,
+        'joints': list(nrmse),
+        'noise_free_nrmse': list(nrmse.values()),
         'validation': validation_content(validation),
     }
 
 
-@dataclass(frozen=True, eq=False)
-class GroundTruthComparison:
-    """True parameters of a simulated robot with the identified ones."""
-
-    # The parameters compared.
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    # (b,): in these units; `standard_errors` are those of the estimate.
-    true_values: FloatArray
-    estimated_values: FloatArray
-    standard_errors: FloatArray
-    # (n,): joint torque per motor current [N m/A]: those of the simulated robot, and the nominal
-    # ones that the identification used.
-    true_drive_gains: FloatArray
-    used_drive_gains: FloatArray
-    # (n,): error of the model against the noise-free effort of a motion it has not seen, over the
-    # standard deviation of that effort; NaN where that was not done.
-    unseen_nrmse: FloatArray
-
-    @property
-    def errors(self) -> FloatArray:
-        """Estimated minus true values, shape (b,)."""
-        return self.estimated_values - self.true_values
-
-    @property
-    def normalized_errors(self) -> FloatArray:
-        """Errors in standard errors, shape (b,); NaN where these are zero."""
-        return _ratio(self.errors, self.standard_errors)
-
-    @property
-    def gain_errors(self) -> FloatArray:
-        """Return the used over true drive gains minus 1, shape (n,)."""
-        return _ratio(self.used_drive_gains, self.true_drive_gains) - 1.0
-
-    def summary(self) -> str:
-        """Return in words how far the estimate is from the truth, and why."""
-        agreeing = int(np.count_nonzero(np.abs(self.normalized_errors) <= AGREEMENT))
-        sizes = np.abs(self.gain_errors)
-        largest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
-        return (
-            f'{agreeing} of {len(self.names)} parameters lie within {AGREEMENT:g} standard errors '
-            'of the truth. Parameters were estimated with the nominal drive gains, which differ '
-            f'from the true ones by up to {percent(float(largest))}; a wrong gain scales every '
-            'torque of its joint and with it the parameters, and standard errors do not '
-            'know of it.'
-        )
-
-
 def compare_with_truth(
-    model: IdentifiedModel, truth: GroundTruth, unseen: Dataset, truth_topic: str
-) -> GroundTruthComparison:
+    model: IdentifiedModel, truth: GroundTruth, unseen: Dataset
+) -> dict[str, Any]:
     """
-    Compare a model of a simulated robot with the truth of that robot.
+    Return what a report shows of a model of a simulated robot beside the truth of that robot.
 
     Friction terms without a true value of their own are left out. `unseen` is of a recording that
-    was not used for the identification, with noise-free joint states on `truth_topic` in addition
-    to the measured ones.
+    was not used for the identification, with noise-free joint states in addition to the measured
+    ones.
     """
     robot, parameters = model.robot, model.parameters
     theta = np.zeros(parameters.size)
@@ -305,42 +255,70 @@ def compare_with_truth(
     rows = np.array([
         row for row, column in enumerate(model.reduction.independent) if column not in unknown
     ])
-    bag = Path(unseen.source)
+    return truth_section(
+        model, rows, (model.reduction.K @ theta)[rows], truth.drive_gain,
+        _noise_free_errors(model, unseen),
+    )
+
+
+def _noise_free_errors(model: IdentifiedModel, unseen: Dataset) -> FloatArray:
+    """Return the NRMSE (n,) of a model on the noise-free effort of an unseen motion."""
     measured, noise_free = (
-        read_recording(bag, robot.joint_names, topic=topic, encoders=robot.encoders)
-        for topic in (model.source.topic, truth_topic)
+        read_recording(
+            Path(unseen.source), model.robot.joint_names, topic=topic,
+            encoders=model.robot.encoders,
+        ) for topic in (model.source.topic, TRUTH_TOPIC)
     )
-    shift = (measured.start - noise_free.start) * 1e-9
-    common = (
-        unseen.scored
-        & (unseen.stamps + shift >= 0.0)
-        & (unseen.stamps + shift <= noise_free.duration)
-    )
-    stamps = unseen.stamps[common] + shift
-    true_effort = np.column_stack([
-        np.interp(stamps, noise_free.stamps, column) for column in noise_free.effort.T
+    stamps = unseen.stamps + (measured.start - noise_free.start) * 1e-9
+    common = unseen.scored & (stamps >= 0.0) & (stamps <= noise_free.duration)
+    effort = np.column_stack([
+        np.interp(stamps[common], noise_free.stamps, column) for column in noise_free.effort.T
     ])
-    errors = measure_errors(
-        true_effort,
-        predict_effort(model, unseen)[common],
-        unseen.moving[common],
-        bag=unseen.source,
-        unit=model.effort_unit,
-        joints=robot.joint_names,
-    )
-    return GroundTruthComparison(
-        names=tuple(model.reduction.names[row] for row in rows),
-        units=tuple(model.reduction.units_of(robot)[row] for row in rows),
-        true_values=(model.reduction.K @ theta)[rows],
-        estimated_values=model.theta_base[rows],
-        standard_errors=model.standard_errors[rows],
-        true_drive_gains=truth.drive_gain,
-        used_drive_gains=robot.drives.drive_gain,
-        unseen_nrmse=errors.nrmse,
-    )
+    return measure_errors(
+        effort, predict_effort(model, unseen)[common], unseen.moving[common], bag=unseen.source,
+        unit=model.effort_unit, joints=model.robot.joint_names,
+    ).nrmse
+
+
+def truth_section(
+    model: IdentifiedModel, rows: IndexArray, true_values: FloatArray, true_gains: FloatArray,
+    unseen_nrmse: FloatArray,
+) -> dict[str, Any]:
+    """
+    Return the rows of a report's tables of the truth, and a summary.
+
+    `rows` are the base parameters that have `true_values`; `true_gains` (n,) are those of the
+    simulated drives [N m/A], `unseen_nrmse` (n,) is NaN where it is not known.
+    """
+    robot, reduction = model.robot, model.reduction
+    used_gains, units = robot.drives.drive_gain, reduction.units_of(robot)
+    gain_errors = _ratio(used_gains, true_gains) - 1.0
+    estimated, deviations = model.theta_base[rows], model.standard_errors[rows]
+    errors = estimated - true_values
+    normalized = _ratio(errors, deviations)
+    agreeing = int(np.count_nonzero(np.abs(normalized) <= AGREEMENT))
+    sizes = np.abs(gain_errors)
+    largest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
+    return {
+        'summary': (
+            f'{agreeing} of {len(rows)} parameters lie within {AGREEMENT:g} standard errors of '
+            'the truth. Parameters were estimated with the nominal drive gains, which differ '
+            f'from the true ones by up to {percent(float(largest))}; a wrong gain scales every '
+            'torque of its joint and with it the parameters, and standard errors do not know of '
+            'it.'
+        ),
+        'gains': list(zip(
+            robot.joint_names, true_gains, used_gains, gain_errors, unseen_nrmse, strict=True
+        )),
+        'parameters': list(zip(
+            (reduction.names[row] for row in rows), true_values, estimated, errors, deviations,
+            normalized, (units[row] for row in rows), strict=True,
+        )),
+    }
 
 
 def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Return a quotient, NaN where the denominator is zero."""
     result = np.full(len(numerator), np.nan)
     np.divide(numerator, denominator, out=result, where=denominator != 0.0)
     return result

@@ -15,7 +15,7 @@ from export.exported_models import model_of
 import numpy as np
 import pytest
 from report import report_cases
-from robot_identification.cli.demo import GroundTruthComparison
+from robot_identification.cli.demo import truth_section
 from robot_identification.estimation.choice import Candidates
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
@@ -403,17 +403,13 @@ def test_laws_of_many_coefficients_have_a_line_for_each(identification):
 
 
 def make_truth(identification):
+    """Return the section of a truth that is one standard error away, with a gain 4 % larger."""
     model = identification.model
-    return GroundTruthComparison(**{
-        'names': model.reduction.names,
-        'units': model.reduction.units_of(model.robot),
-        'true_values': model.theta_base + model.standard_errors,
-        'estimated_values': model.theta_base,
-        'standard_errors': model.standard_errors,
-        'true_drive_gains': np.array([10.0, 12.5]),
-        'used_drive_gains': np.array([10.0, 12.0]),
-        'unseen_nrmse': np.array([0.05, np.nan]),
-    })
+    model = replace(model, robot=model.robot.with_drive_gains([10.0, 12.0]))
+    return truth_section(
+        model, np.arange(model.theta_base.size), model.theta_base + model.standard_errors,
+        np.array([10.0, 12.5]), np.array([0.05, np.nan]),
+    )
 
 
 def test_truth_is_shown_as_the_truth_of_a_simulation(identification):
@@ -425,7 +421,7 @@ def test_truth_is_shown_as_the_truth_of_a_simulation(identification):
     ))
     assert 'Only possible in simulation: the truth' in page.text
     assert 'nominal drive gains, which differ from the true ones by up to 4.0 %' in page.text
-    b = len(truth.names)
+    b = len(truth['parameters'])
     assert f'{b} of {b} parameters lie within 2 standard errors' in page.text
 
 
