@@ -48,7 +48,6 @@ COMMANDS = {
 WITHOUT_JSON = ('urdf',)  # what it writes is all that there is to say
 # Of a usage that stands below an error; chosen: the error stays in view.
 MOST_USAGE_LINES = 3
-_INVALID_CHOICE = re.compile(r"argument (.*): invalid choice: '(.*?)' \(choose from (.*)\)")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -77,18 +76,18 @@ class Parser(argparse.ArgumentParser):
         # -90deg is a value and no option, as -1.57 is.
         self._negative_number_matcher = re.compile(r'-\.?\d.*')
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise an ArgumentError for a wrong choice; the nearest is named."""
+        if action.choices is None or value in action.choices:
+            return
+        if value in REMOVED:
+            option = '/'.join(action.option_strings)
+            raise argparse.ArgumentError(None, describe_unknown(option, value, ()))
+        near = suggestion(value, action.choices) or f'known are {", ".join(action.choices)}'
+        raise argparse.ArgumentError(action, f'invalid choice: {value}: {near}')
+
     def error(self, message: str) -> NoReturn:
-        """Raise a CommandLineError; of a wrong choice the nearest is named."""
-        found = _INVALID_CHOICE.fullmatch(message)
-        if found is not None:
-            option, word = found[1], found[2]
-            # Quoted or not, by the version of Python.
-            known = [one.strip("'") for one in found[3].split(', ')]
-            if word in REMOVED:
-                message = describe_unknown(option, word, known)
-            else:
-                near = suggestion(word, known) or f'known are {", ".join(known)}'
-                message = f'argument {option}: invalid choice: {word}: {near}'
+        """Raise a CommandLineError."""
         usage = self.format_usage()
         if usage.count('\n') > MOST_USAGE_LINES:
             usage = ''
