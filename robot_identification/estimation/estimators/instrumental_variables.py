@@ -11,8 +11,10 @@ of others a spline with knots much farther apart than samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
@@ -22,9 +24,11 @@ from robot_identification.estimation.estimate import (
     check_count, check_positive, Estimate, Estimator,
 )
 from robot_identification.estimation.problem import (
-    IdentificationProblem, Observations, TriangularFactor,
+    Blocks, combine_factors, IdentificationProblem, Observations, stack_factors, TriangularFactor,
 )
-from robot_identification.estimation.rows import count_time_blocks, ObservationBlock
+from robot_identification.estimation.rows import (
+    count_time_blocks, ObservationBlock, QRAccumulator,
+)
 from robot_identification.estimation.solving import (
     describe_estimate, FIRST_REWEIGHTINGS, least_squares, need_motions, RANK_TOLERANCE,
     relative_change, renew_weights, residual_weights, solve_unknowns,
@@ -84,12 +88,13 @@ class InstrumentalVariables(Estimator):
         passes, change = 0, np.inf
         while passes < self.iterations and change > self.tolerance:
             passes += 1
-            rows = gather_instruments(problem, instruments, theta)
+            blocks, samples = gather_instruments(problem, instruments, theta)
+            problem = replace(problem, samples=samples)
             before = theta
             for _ in range(self.reweightings + 1):
-                theta = rows.solve(weights)
-                weights = residual_weights(rows.project(weights, theta), theta)
-            theta = rows.solve(weights)
+                theta, projected = solve_along(problem, blocks, weights)
+                weights = residual_weights(projected, theta)
+            theta, projected = solve_along(problem, blocks, weights)
             change = relative_change(problem, weights, before, theta)
         if change > self.tolerance:
             notes.append(
@@ -97,135 +102,36 @@ class InstrumentalVariables(Estimator):
                 f'{passes}, {self.tolerance:.0e} was asked for'
             )
         return replace(
-            describe_estimate(rows.project(weights, theta), weights, theta),
+            describe_estimate(replace(projected, observations=instruments), weights, theta),
             passes=1 + 2 * passes,
             notes=tuple(notes),
         )
 
 
-@dataclass(frozen=True, eq=False)
-class InstrumentRows:
-    """
-    Instruments and measured rows of every joint, as triangular factors.
-
-    For contiguous parts of time, and each joint with k unknowns, `blocks` holds the upper
-    triangular factor (2 k + 1, 2 k + 1) of ``[Z_j W_j tau_j]``.
-    """
-
-    problem: IdentificationProblem
-    instruments: Observations  # rows along the smooth motion
-    columns: tuple[IntArray, ...]  # unknowns that act on each joint
-    blocks: tuple[tuple[FloatArray, ...], ...]
-    samples: IntArray  # rows of each joint, (n,)
-
-    def solve(self, weights: FloatArray) -> FloatArray:
-        """
-        Return the unknowns (size,) at which weighted residuals have no part along the instruments.
-
-        With ``Z = Q R`` that is ``Q' W theta = Q' tau``, a square system. Raises
-        RankDeficientError if the instruments do not determine them.
-        """
-        along = self._along(weights)
-        try:
-            return least_squares(along[:, :-1], along[:, -1])
-        except np.linalg.LinAlgError as error:
-            raise RankDeficientError(_TOO_WEAK) from error
-
-    def project(self, weights: FloatArray, theta: FloatArray) -> IdentificationProblem:
-        """
-        Return the least-squares problem with the same solution `theta`, residuals and scores.
-
-        Its rows are the part of the measured rows along the instruments, ``Z C`` with
-        ``C = R^-1 Q' W``, and their torque is that of the estimate there and its residual. The
-        covariance that follows is ``(Z'W)^-1 Z'Z (W'Z)^-1``.
-        """
-        Z = self._stacked(weights)[:, : self.problem.size]
-        scale = np.linalg.norm(Z, axis=0)
-        R = triangle_of(np.asfortranarray(Z / scale))
-        C = scipy.linalg.solve_triangular(R, self._along(weights)[:, :-1]) / scale[:, None]
-        whole = [
-            triangle_of(np.asfortranarray(np.vstack(parts)))
-            for parts in zip(*self.blocks, strict=True)
-        ]
-        return replace(
-            self.problem,
-            factors=self._project(whole, C, theta),
-            samples=self.samples,
-            blocks=tuple(self._project(block, C, theta) for block in self.blocks)
-            if self.problem.blocks else (),
-            phases=(),
-            observations=self.instruments,
-        )
-
-    def _project(
-        self, triangles: Sequence[FloatArray], C: FloatArray, theta: FloatArray
-    ) -> tuple[TriangularFactor, ...]:
-        factors = []
-        everything = np.arange(self.problem.size)
-        for columns, triangle in zip(self.columns, triangles, strict=True):
-            k = len(columns)
-            matrix = triangle[:, :k] @ C[columns]
-            residual = triangle[:, -1] - triangle[:, k:-1] @ theta[columns]
-            rows = np.column_stack([matrix, residual + matrix @ theta])
-            factors.append(TriangularFactor(everything, triangle_of(np.asfortranarray(rows))))
-        return tuple(factors)
-
-    def _along(self, weights: FloatArray) -> FloatArray:
-        """Return the part of the measured rows and torques along the instruments."""
-        size = self.problem.size
-        stacked = self._stacked(weights)
-        Z = stacked[:, :size]
-        scale = np.linalg.norm(Z, axis=0)
-        if not np.all(scale > 0.0):
-            raise RankDeficientError(_TOO_WEAK)
-        triangle = triangle_of(np.asfortranarray(np.hstack([Z / scale, stacked[:, size:]])))
-        diagonal = np.abs(np.diag(triangle)[:size])
-        if diagonal.min(initial=1.0) < RANK_TOLERANCE:
-            raise RankDeficientError(_TOO_WEAK)
-        along: FloatArray = triangle[:size, size:]
-        return along
-
-    def _stacked(self, weights: FloatArray) -> FloatArray:
-        """Return the rows of all joints ``[Z W tau]``, weighted."""
-        size = self.problem.size
-        stacked = []
-        for block in self.blocks:
-            for columns, triangle, weight in zip(self.columns, block, weights, strict=True):
-                k = len(columns)
-                rows = np.zeros((len(triangle), 2 * size + 1))
-                rows[:, columns] = weight * triangle[:, :k]
-                rows[:, size + columns] = weight * triangle[:, k:-1]
-                rows[:, -1] = weight * triangle[:, -1]
-                stacked.append(rows)
-        return np.vstack(stacked)
-
-
-_TOO_WEAK = (
-    'the smooth motion determines fewer parameters than there are: record a richer motion, or '
-    'choose --estimator wls'
-)
-
-
 def gather_instruments(
     problem: IdentificationProblem, instruments: Observations, theta: FloatArray
-) -> InstrumentRows:
+) -> tuple[Blocks, IntArray]:
     """
-    Pass over measured and smooth rows of the same samples.
+    Pass over smooth and measured rows of the same samples, under the load of `theta` (size,).
 
-    Their load is that of `theta`; the time is cut into as many parts as the problem has blocks.
+    The factors are of ``[Z_j W_j tau_j]``, block by block of time. Their unknowns are those of Z,
+    then those of the problem. Second are the rows of each joint, (n,).
     """
     observations = need_motions(problem, 'iv')
-    n = problem.n
-    columns = tuple(observations.columns(joint) for joint in range(n))
-    blocks = [
-        [np.zeros((2 * len(own) + 1,) * 2) for own in columns]
-        for _ in range(count_time_blocks(observations.duration, observations.time_blocks))
+    accumulators = [
+        [
+            QRAccumulator(2 * len(observations.columns(joint)) + 1)
+            for _ in range(count_time_blocks(observations.duration, observations.time_blocks))
+        ]
+        for joint in range(problem.n)
     ]
-    samples = np.zeros(n, dtype=int)
-    for measured, smooth in _pairs(observations.blocks(), instruments.blocks()):
+    passes = merge(observations.blocks(), instruments.blocks(), key=_place)
+    for _, both in groupby(passes, _place):
+        measured, smooth = (*both, None)[:2]
+        if smooth is None:
+            continue
         labels = observations.label_blocks(measured.bag, measured.part)
-        for joint in range(n):
-            one, other = measured.joints[joint], smooth.joints[joint]
+        for joint, (one, other) in enumerate(zip(measured.joints, smooth.joints, strict=True)):
             # Of rows that were chosen by their speed, those that both chose.
             common, here, there = np.intersect1d(
                 one.samples, other.samples, assume_unique=True, return_indices=True
@@ -235,27 +141,75 @@ def gather_instruments(
                 observations.matrix(joint, one, theta)[here],
                 one.tau[here, None],
             ])
-            samples[joint] += len(common)
-            part = labels.by_time(common)
-            for number in np.unique(part):
-                blocks[number][joint] = triangle_of(np.asfortranarray(
-                    np.vstack([blocks[number][joint], table[part == number]])
-                ))
-    return InstrumentRows(
-        problem, instruments, columns, tuple(tuple(block) for block in blocks), samples
+            blocks = labels.by_time(common)
+            for number in np.unique(blocks):
+                accumulators[joint][number].add(table[blocks == number])
+    factors = []
+    for joint, of_joint in enumerate(accumulators):
+        columns = observations.columns(joint)
+        both = np.append(columns, problem.size + columns)
+        factors.append([TriangularFactor(both, one.triangle()) for one in of_joint])
+    return tuple(zip(*factors, strict=True)), np.array([
+        sum(one.count for one in of_joint) for of_joint in accumulators
+    ])
+
+
+def _place(block: ObservationBlock) -> tuple[int, int]:
+    """Return which stretch of time a block is of."""
+    return block.bag, block.start
+
+
+def solve_along(
+    problem: IdentificationProblem, blocks: Blocks, weights: FloatArray
+) -> tuple[FloatArray, IdentificationProblem]:
+    """
+    Return the unknowns (size,) at which weighted residuals have no part along the instruments.
+
+    With ``Z = Q R`` that is ``Q' W theta = Q' tau``, a square system. Second is the least-squares
+    problem with the same solution, residuals and scores: its rows are the part of the measured
+    rows along the instruments, ``Z C`` with ``C = R^-1 Q' W``, and their torque is that of the
+    estimate there and its residual. The covariance that follows is ``(Z'W)^-1 Z'Z (W'Z)^-1``.
+    Raises RankDeficientError if the instruments do not determine the unknowns.
+    """
+    size = problem.size
+    factors = [combine_factors(of_joint) for of_joint in zip(*blocks, strict=True)]
+    rows, tau = stack_factors(factors, weights, 2 * size)
+    scale = np.linalg.norm(rows[:, :size], axis=0)
+    try:
+        if not np.all(scale > 0.0):
+            raise np.linalg.LinAlgError
+        triangle = triangle_of(np.column_stack([rows[:, :size] / scale, rows[:, size:], tau]))
+        R, along = triangle[:size, :size], triangle[:size, size:]
+        if np.abs(np.diag(R)).min(initial=1.0) < RANK_TOLERANCE:
+            raise np.linalg.LinAlgError
+        theta = least_squares(along[:, :-1], along[:, -1])
+    except np.linalg.LinAlgError as error:
+        raise RankDeficientError(
+            'the smooth motion determines fewer parameters than there are: record a richer '
+            'motion, or choose --estimator wls'
+        ) from error
+    C = scipy.linalg.solve_triangular(R, along[:, :-1]) / scale[:, None]
+    return theta, replace(
+        problem,
+        factors=_project(factors, C, theta),
+        blocks=tuple(_project(block, C, theta) for block in blocks) if problem.blocks else (),
+        phases=(),
     )
 
 
-def _pairs(
-    measured: Iterator[ObservationBlock], smooth: Iterator[ObservationBlock]
-) -> Iterator[tuple[ObservationBlock, ObservationBlock]]:
-    """Yield the blocks of two passes that are of the same stretch of time."""
-    other = next(smooth, None)
-    for one in measured:
-        while other is not None and (other.bag, other.start) < (one.bag, one.start):
-            other = next(smooth, None)
-        if other is not None and (other.bag, other.start) == (one.bag, one.start):
-            yield one, other
+def _project(
+    factors: Sequence[TriangularFactor], C: FloatArray, theta: FloatArray
+) -> tuple[TriangularFactor, ...]:
+    """Return factors in all unknowns of rows along the instruments; see `solve_along`."""
+    projected = []
+    for factor in factors:
+        k = len(factor.columns) // 2
+        columns = factor.columns[:k]
+        matrix = factor.triangle[:, :k] @ C[columns]
+        residual = factor.triangle[:, -1] - factor.triangle[:, k:-1] @ theta[columns]
+        rows = np.column_stack([matrix, residual + matrix @ theta])
+        projected.append(TriangularFactor(np.arange(len(theta)), triangle_of(rows)))
+    return tuple(projected)
 
 
 def smooth_motion(

@@ -22,7 +22,7 @@ from robot_identification.estimation.solving import (
     residual_weights, solve_unknowns,
 )
 from robot_identification.model import (
-    base_dynamics, Motion, observation_matrix, PLAIN_FRICTION, StandardParameters,
+    base_dynamics, Motion, observation_matrix, PLAIN_FRICTION,
 )
 from robot_identification.processing import (
     find_periodic_motion, FourierSeries, MOST_HARMONICS, NotPeriodicError, PeriodicMotion,
@@ -88,23 +88,20 @@ class MaximumLikelihood(Estimator):
             _PeriodicRecording(observations, bag, self._find_motion(part))
             for bag, part in enumerate(observations.data)
         ]
-        coefficients = tuple(one.motion.series.coefficients for one in recordings)
+        state = [one.motion.series.coefficients for one in recordings]
         # With the kinematics that were recorded, which say by name what they do not show.
         weights = renew_weights(problem, FIRST_REWEIGHTINGS)
-        start = solve_unknowns(_follow(problem, recordings, coefficients), weights)
-        state, passes = _State(coefficients, start), 2
+        state.append(solve_unknowns(_follow(problem, recordings, state), weights))
+        passes = 2
         for left in range(self.reweightings, -1, -1):
             # Weights that are not the last ones need no more.
             tolerance = max(self.tolerance, ROUGH_TOLERANCE if left else 0.0)
             descent = _descend(recordings, state, weights, self.iterations, tolerance)
             state = descent.state
             passes += descent.passes
+            followed = _follow(problem, recordings, state)
             if left:
-                weights = residual_weights(
-                    _follow(problem, recordings, state.coefficients), state.theta
-                )
-        followed = _follow(problem, recordings, state.coefficients)
-        theta = solve_unknowns(followed, weights)
+                weights = residual_weights(followed, state[-1])
         information = np.vstack([part.parameters[:, :-1] for part in descent.equations])
         b = problem.reduction.rank
         notes = [recording.describe() for recording in recordings]
@@ -121,7 +118,7 @@ class MaximumLikelihood(Estimator):
                 'rise a little'
             )
         return replace(
-            describe_estimate(followed, weights, theta),
+            describe_estimate(followed, weights, solve_unknowns(followed, weights)),
             # The Cramer-Rao bound, the motions being unknown, too.
             covariance=propagate(information, np.ones(len(information)))[:b, :b],
             passes=passes,
@@ -161,23 +158,6 @@ def _check_rows(observations: Observations) -> None:
             )
 
 
-class _State(NamedTuple):
-    """State of the search: coefficients of every recording's motion, and all unknowns."""
-
-    coefficients: tuple[FloatArray, ...]
-    theta: FloatArray
-
-    def moved(self, step: _State, share: float) -> _State:
-        """Return the state after a part of a step."""
-        return _State(
-            tuple(
-                old + share * new
-                for old, new in zip(self.coefficients, step.coefficients, strict=True)
-            ),
-            self.theta + share * step.theta,
-        )
-
-
 class _Equations(NamedTuple):
     """Linearized equations of one recording, reduced to a triangle of motion and parameters."""
 
@@ -189,8 +169,9 @@ class _Equations(NamedTuple):
 class _Descent(NamedTuple):
     """End of the steps."""
 
-    state: _State
-    equations: tuple[_Equations, ...]
+    # Coefficients (2 K + 1, n) of the motion of every recording, then all unknowns (size,).
+    state: list[FloatArray]
+    equations: list[_Equations]
     passes: int
     settled: bool
 
@@ -206,10 +187,16 @@ class _PeriodicRecording:
 
     def __init__(self, observations: Observations, bag: int, motion: PeriodicMotion) -> None:
         part = observations.data[bag]
-        dataset = part.dataset
+        dataset, n = part.dataset, observations.robot.n
         self.motion, self.part = motion, part
         self._robot, self._reduction = observations.robot, observations.reduction
-        self._shifts = _offset_columns(observations, bag)
+        # Columns of the recordings' own offsets, which add up to zero.
+        self._shifts = np.zeros((n, observations.nuisance))
+        for term in self._reduction.parameters.friction:
+            if term.law.is_offset and observations.nuisance:
+                self._shifts[term.joint, term.joint::n] = (
+                    np.eye(observations.recordings)[bag, 1:] if bag else -1.0
+                )
         chosen = np.flatnonzero(motion.follows)
         bins = _phase_bins(dataset.stamps[chosen], motion.series.period, dataset.rate)
         order = np.argsort(bins, kind='stable')
@@ -220,10 +207,9 @@ class _PeriodicRecording:
         self._starts = np.flatnonzero(np.diff(bins[order], prepend=-1))
         size = len(motion.series.coefficients)
         self._harmonic = FourierSeries(motion.series.period, np.eye(size))
-        positions = np.hstack([self._harmonic.evaluate(self._t), dataset.motion.q[rows]])
-        averaged = _average(positions, self._starts)
         # Positions are linear in the coefficients: reduced once.
-        triangle = triangle_of(np.asfortranarray(averaged))
+        positions = np.hstack([self._harmonic.evaluate(self._t), dataset.motion.q[rows]])
+        triangle = triangle_of(_average(positions, self._starts))
         self._R, self._z = triangle[:size, :size], triangle[:size, size:]
 
     def describe(self) -> str:
@@ -240,16 +226,12 @@ class _PeriodicRecording:
         self, coefficients: FloatArray, theta: FloatArray, weights: FloatArray
     ) -> _Equations:
         """Return the equations of a step from coefficients (2 K + 1, n) and unknowns (size,)."""
-        n, size = self._robot.n, len(coefficients)
-        moving = n * size
+        moving, n = coefficients.size, self._robot.n
         triangle = np.zeros((moving + len(theta) + 1,) * 2)
-        for joint, precision in enumerate(1.0 / self.motion.deviation):
-            own = slice(joint * size, (joint + 1) * size)
-            triangle[own, own] = precision * self._R
-            triangle[own, -1] = precision * (
-                self._z[:, joint] - self._R @ coefficients[:, joint]
-            )
-        cost = float(np.sum(triangle[:, -1] ** 2))
+        left = (self._z - self._R @ coefficients) / self.motion.deviation
+        triangle[:moving, :moving] = np.kron(np.diag(1.0 / self.motion.deviation), self._R)
+        triangle[:moving, -1] = left.ravel(order='F')
+        cost = float(np.sum(left**2))
         edges = np.append(self._starts, len(self._t))
         # Parts of the samples that end with a phase.
         parts = min(-(-len(self._t) // BLOCK_SAMPLES), len(self._starts))
@@ -271,11 +253,13 @@ class _PeriodicRecording:
         reduction, parameters, n = self._reduction, self._reduction.parameters, self._robot.n
         t, series = self._t[block], FourierSeries(self.motion.series.period, coefficients)
         motion = Motion(*(series.evaluate(t, order) for order in range(3)))
-        base = theta[: reduction.rank]
-        derivatives = base_dynamics(self._robot, reduction, base).torque_derivatives(motion)
-        derivatives[1][:, range(n), range(n)] += _friction_slopes(
-            parameters, reduction.independent, base, motion.dq
-        )
+        standard = np.zeros(parameters.size)
+        standard[reduction.independent] = theta[: reduction.rank]
+        dynamics = base_dynamics(self._robot, reduction, theta[: reduction.rank])
+        derivatives = dynamics.torque_derivatives(motion)
+        for term, columns in parameters.friction_columns:
+            slopes = term.law.velocity_derivative(motion.dq[:, term.joint])
+            derivatives[1][:, term.joint, term.joint] += slopes @ standard[columns]
         by_motion = sum(
             derivative[..., None] * self._harmonic.evaluate(t, order)[:, None, None, :]
             for order, derivative in enumerate(derivatives)
@@ -310,75 +294,44 @@ def _phase_bins(t: FloatArray, period: float, rate: float) -> IntArray:
     return bins
 
 
-def _offset_columns(observations: Observations, bag: int) -> FloatArray:
-    """Return the columns of the recordings' own offsets in one of them, (n, nuisance)."""
-    n = observations.robot.n
-    columns = np.zeros((n, observations.nuisance))
-    if not observations.nuisance:
-        return columns
-    for term in observations.reduction.parameters.friction:
-        if term.law.is_offset:
-            own = columns[term.joint, term.joint::n]
-            own[:] = -1.0 if bag == 0 else 0.0
-            if bag:
-                own[bag - 1] = 1.0
-    return columns
-
-
-def _friction_slopes(
-    parameters: StandardParameters, independent: IntArray, theta: FloatArray, dq: FloatArray
-) -> FloatArray:
-    """Return the derivative of each joint's friction by its velocity, (N, n)."""
-    standard = np.zeros(parameters.size)
-    standard[independent] = theta
-    slopes = np.zeros_like(dq)
-    for term, columns in parameters.friction_columns:
-        joint = term.joint
-        slopes[:, joint] += term.law.velocity_derivative(dq[:, joint]) @ standard[columns]
-    return slopes
-
-
 def _follow(
-    problem: IdentificationProblem,
-    recordings: Sequence[_PeriodicRecording],
-    coefficients: Sequence[FloatArray],
+    problem: IdentificationProblem, recordings: Sequence[_PeriodicRecording],
+    state: Sequence[FloatArray],
 ) -> IdentificationProblem:
     """Return the linear problem of given motions, all samples of theirs with their own rows."""
-    observations = need_motions(problem, 'maximum_likelihood')
     data = []
-    for recording, found in zip(recordings, coefficients, strict=True):
-        part = recording.part
-        dataset = part.dataset
-        series = FourierSeries(recording.motion.series.period, found)
+    for recording, coefficients in zip(recordings, state, strict=False):
+        dataset = recording.part.dataset
+        series = FourierSeries(recording.motion.series.period, coefficients)
         q, dq, ddq = (series.evaluate(dataset.stamps, order) for order in range(3))
-        motion = Motion(
-            q, dq, ddq, dataset.motion.temperature, starts=dataset.motion.starts
-        )
         data.append(replace(
-            part, dataset=replace(dataset, motion=motion), rows=recording.motion.follows
+            recording.part, rows=recording.motion.follows,
+            dataset=replace(dataset, motion=replace(dataset.motion, q=q, dq=dq, ddq=ddq)),
         ))
-    return observations.with_data(data).factor()
+    return need_motions(problem, 'maximum_likelihood').with_data(data).factor()
 
 
 def _descend(
-    recordings: Sequence[_PeriodicRecording],
-    state: _State,
-    weights: FloatArray,
-    iterations: int,
-    tolerance: float,
+    recordings: Sequence[_PeriodicRecording], state: list[FloatArray], weights: FloatArray,
+    iterations: int, tolerance: float,
 ) -> _Descent:
     """Return where the steps of Gauss and Newton end, for given weights."""
-    equations = _linearize(recordings, state, weights)
-    passes, settled = 1, False
+    def linearize(state: list[FloatArray]) -> list[_Equations]:
+        return [
+            recording.linearize(coefficients, state[-1], weights)
+            for recording, coefficients in zip(recordings, state[:-1], strict=True)
+        ]
+
+    equations, passes, settled = linearize(state), 1, False
     for _ in range(iterations):
         step = _step(equations, state)
-        settled = _change(equations, state, step) <= tolerance
+        settled = _change(equations, state[-1], step[-1]) <= tolerance
+        before = sum(part.cost for part in equations)
         for halving in range(MOST_HALVINGS):
-            tried = state.moved(step, 0.5**halving)
-            found = _linearize(recordings, tried, weights)
+            tried = [old + 0.5**halving * new for old, new in zip(state, step, strict=True)]
+            found = linearize(tried)
             passes += 1
-            before, after = (sum(part.cost for part in each) for each in (equations, found))
-            is_better = after <= before * (1.0 + COST_ROUNDING)
+            is_better = sum(part.cost for part in found) <= before * (1.0 + COST_ROUNDING)
             # A step so small that only rounding makes it worse is an end, too.
             if is_better or settled:
                 break
@@ -389,35 +342,25 @@ def _descend(
     return _Descent(state, equations, passes, settled)
 
 
-def _linearize(
-    recordings: Sequence[_PeriodicRecording], state: _State, weights: FloatArray
-) -> tuple[_Equations, ...]:
-    return tuple(
-        recording.linearize(own, state.theta, weights)
-        for recording, own in zip(recordings, state.coefficients, strict=True)
-    )
-
-
-def _step(equations: Sequence[_Equations], state: _State) -> _State:
+def _step(equations: Sequence[_Equations], state: Sequence[FloatArray]) -> list[FloatArray]:
     """Return the step of coefficients and unknowns, each recording's motion eliminated."""
     stacked = np.vstack([part.parameters for part in equations])
     step = least_squares(stacked[:, :-1], stacked[:, -1])
     coefficients = []
-    for part, old in zip(equations, state.coefficients, strict=True):
-        moving = len(part.motion)
+    for part, old in zip(equations, state, strict=False):
         own = scipy.linalg.solve_triangular(
-            part.motion[:, :moving], part.motion[:, -1] - part.motion[:, moving:-1] @ step
+            part.motion[:, :old.size], part.motion[:, -1] - part.motion[:, old.size:-1] @ step
         )
         # Joint after joint, as the columns are.
-        coefficients.append(own.reshape(old.shape[1], -1).T)
-    return _State(tuple(coefficients), step)
+        coefficients.append(own.reshape(old.shape, order='F'))
+    return [*coefficients, step]
 
 
-def _change(equations: Sequence[_Equations], state: _State, step: _State) -> float:
+def _change(equations: Sequence[_Equations], theta: FloatArray, step: FloatArray) -> float:
     """Return the change of the parameters over their size, in units that do not matter."""
     lengths = np.linalg.norm(np.vstack([
-        rows[:, -len(step.theta) - 1: -1]
+        rows[:, -len(theta) - 1: -1]
         for part in equations for rows in (part.motion, part.parameters)
     ]), axis=0)
-    size = float(np.linalg.norm(lengths * state.theta))
-    return float(np.linalg.norm(lengths * step.theta)) / (size or 1.0)
+    size = float(np.linalg.norm(lengths * theta))
+    return float(np.linalg.norm(lengths * step)) / (size or 1.0)

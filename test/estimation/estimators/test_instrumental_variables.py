@@ -15,7 +15,7 @@ import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation import Observations, WeightedLeastSquares
 from robot_identification.estimation.estimators.instrumental_variables import (
-    fit_spline, gather_instruments, InstrumentalVariables,
+    fit_spline, gather_instruments, InstrumentalVariables, solve_along,
 )
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.model.regressor import Motion
@@ -165,9 +165,9 @@ def test_instruments_that_do_not_move_are_refused(noisy_problem):
         observations.robot, observations.reduction,
         [replace(part, dataset=replace(part.dataset, motion=still))],
     )
-    rows = gather_instruments(noisy_problem, instruments, np.zeros(noisy_problem.size))
+    blocks, _ = gather_instruments(noisy_problem, instruments, np.zeros(noisy_problem.size))
     with pytest.raises(RankDeficientError, match='smooth motion determines fewer'):
-        rows.solve(np.ones(3))
+        solve_along(noisy_problem, blocks, np.ones(3))
 
 
 def test_joints_with_two_encoders_are_refused(smooth_arm):
