@@ -44,12 +44,12 @@ def run(args: argparse.Namespace) -> None:
     path = args.urdf or find_urdf(args.robot)
     stated = {} if args.urdf else find_xacro_arguments(args.robot)
     text = read_description(path, stated | parse_xacro_arguments(args.xacro_arguments))
-    urdf = parse_urdf(text, str(path), path.parent)
+    urdf = parse_urdf(text, str(path))
     if args.calibration is not None:
         text = calibrate(
             load_robot(args.robot, urdf=urdf), text, read_calibration(args.calibration),
             str(args.calibration),
         )
-        parse_urdf(text, str(args.output), path.parent)
+        parse_urdf(text, str(args.output))
     write_atomically(args.output, text)
     print(f'written to {args.output}')

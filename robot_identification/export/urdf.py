@@ -99,7 +99,7 @@ def _read_into(path: Path) -> tuple[bytes, Urdf]:
             f'{path.name} > arm.urdf`) and name the URDF'
         )
     text = read_text(path).removeprefix('\ufeff')
-    return path.read_bytes(), parse_urdf(text, str(path), path.parent)
+    return path.read_bytes(), parse_urdf(text, str(path))
 
 
 def _check_same_arm(robot: RobotModel, urdf: Urdf, source: str) -> RobotModel:

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 import re
 from typing import Any
-from urllib.parse import unquote, urlsplit
 from xml.etree.ElementTree import Element, ParseError, SubElement, tostring, TreeBuilder
 from xml.parsers.expat import errors
 
@@ -126,50 +125,6 @@ def parse_robot_xml(text: str, source: str) -> Element:
     return root
 
 
-def describe_foreign_resources(root: Element, folder: Path | None) -> list[str]:
-    """
-    Return what to say of meshes and textures that lie in no package and not beside the file.
-
-    They are never opened, so it is a remark; `folder` is that of the description.
-    """
-    foreign = [
-        (f'{tag} of {part.tag} {part.get("name", "")!r:.80}', element.attrib['filename'], fault)
-        for part in root for tag in ('mesh', 'texture') for element in part.iter(tag)
-        if 'filename' in element.attrib
-        and (fault := _fault_of_address(element.attrib['filename'], folder)) is not None
-    ]
-    if not foreign:
-        return []
-    what, address, fault = foreign[0]
-    more = f', and {len(foreign) - 1} more such' if len(foreign) > 1 else ''
-    return [f'{what} is {address!r:.200}, {fault}{more}: meshes and textures are not opened']
-
-
-def _fault_of_address(address: str, folder: Path | None) -> str | None:
-    """Return why a mesh's address is refused, in words; None if it is not."""
-    whole = unquote(address).replace('\\', '/')
-    if '..' in re.split('[/:]', whole):
-        return 'which climbs out of its folder by ..'
-    try:
-        scheme, host, path, _, _ = urlsplit(whole)
-    except ValueError as error:
-        return f'which is no address: {error}'
-    if scheme in ('package', 'model'):
-        return None
-    if scheme not in ('', 'file'):
-        return f'and {scheme}: leads elsewhere'
-    if host not in ('', 'localhost'):
-        return f'which lies on another machine, {host!r:.80}'
-    if not path.startswith(('/', '~')):
-        return None
-    own = () if folder is None else (folder.absolute(), folder.resolve())
-    if re.search(r'/share/[^/]+/+[^/]', path) or any(
-        PurePosixPath(path).is_relative_to(place) for place in own
-    ):
-        return None
-    return "which lies in no package's share/<package>/ and not beside the description"
-
-
 def read_fingers(path: Path, robot: str) -> tuple[str, ...]:
     """
     Return the joints of the end effectors in the SRDFs of a robot; none where there is none.
@@ -250,7 +205,7 @@ def read_urdf(path: Path, *, arguments: Mapping[str, str] | None = None) -> Urdf
     program that expands xacro is not installed; DescriptionError if the description cannot be used
     for dynamics, with the link or joint in the message.
     """
-    urdf = parse_urdf(read_urdf_text(path, arguments), str(path), path.parent)
+    urdf = parse_urdf(read_urdf_text(path, arguments), str(path))
     return replace(urdf, fingers=read_fingers(path, urdf.name))
 
 
@@ -266,18 +221,16 @@ def read_urdf_text(path: Path, arguments: Mapping[str, str] | None = None) -> st
     return text
 
 
-def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
+def parse_urdf(text: str, source: str) -> Urdf:
     """
-    Check a URDF text.
+    Check a URDF text, whose name in errors is `source`.
 
-    `source` is its name in errors. `folder` is the one it was read from, below which meshes may
-    lie; None for a text without one, such as that of a topic. What is wrong with single links and
-    joints is kept in `faults`. Raises DescriptionError if the description is no tree of links and
-    joints, or none of them moves.
+    What is wrong with single links and joints is kept in `faults`. Raises DescriptionError if the
+    description is no tree of links and joints, or none of them moves.
     """
     root = parse_robot_xml(text, source)
     try:
-        urdf = _read_robot(root, folder)
+        urdf = _read_robot(root)
     except DescriptionError as error:
         raise DescriptionError(f'{source}: {error}') from error
     faults = tuple(
@@ -296,7 +249,7 @@ def parse_urdf(text: str, source: str, folder: Path | None = None) -> Urdf:
     )
 
 
-def _read_robot(root: Element, folder: Path | None) -> Urdf:
+def _read_robot(root: Element) -> Urdf:
     """Return a description without its text, which is what is left of `root`."""
     links, joints = _named(root, 'link'), _named(root, 'joint')
     if not links:
@@ -313,7 +266,6 @@ def _read_robot(root: Element, folder: Path | None) -> Urdf:
             )
     parents = _read_parents(links, joints)
     chains = _read_chains(links, parents)
-    remarks += describe_foreign_resources(root, folder)
     _strip(root)
     moving, faults = read_joints(joints)
     turning = {name for name, joint in joints.items() if joint.get('type') != 'fixed'}
