@@ -18,7 +18,7 @@ from robot_identification.arrays import LARGEST_IN_MEMORY
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UsageError
 from robot_identification.estimation import (
-    choose, examine_fit, fit_recordings, Identification, IdentifyOptions, ignore_progress,
+    choose, fit_recordings, Identification, IdentifyOptions, ignore_progress,
     judge_identification, make_model, read_inputs, Report,
 )
 from robot_identification.files import AnyPath, to_paths
@@ -87,8 +87,7 @@ def identify(
     report(0.6, 'enforcing physical consistency')
     made = make_model(inputs, choice, fitted, options)
     report(0.8, 'judging')
-    examined = examine_fit(inputs, choice, fitted, options)
-    return judge_identification(inputs, choice, fitted, options, (made, examined))
+    return judge_identification(inputs, choice, fitted, options, made)
 
 
 class ValidatedBags(NamedTuple):

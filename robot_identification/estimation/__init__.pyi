@@ -19,8 +19,8 @@ from .inputs import (
     read_inputs as read_inputs, take_position_errors as take_position_errors,
 )
 from .judgement import (
-    examine_fit as examine_fit, Identification as Identification,
-    judge_identification as judge_identification, make_model as make_model,
+    Identification as Identification, judge_identification as judge_identification,
+    make_model as make_model,
 )
 from .method import (
     AUTOMATIC as AUTOMATIC, COMMAND as COMMAND, EFFORT as EFFORT,

@@ -44,15 +44,6 @@ LEAST_DEVIATION = 1.0e-6
 LOSS_TOLERANCE = 1.0e-5
 
 
-@dataclass(frozen=True, eq=False)
-class IdentifiableProblem:
-    """A problem all of whose parameters the data determine."""
-
-    problem: IdentificationProblem  # with the reduced base parameters
-    unidentifiable: tuple[str, ...]  # base parameters that the data do not determine
-    stationary_joints: tuple[str, ...]  # joints that hardly moved
-
-
 def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
     """Return what a fast motion puts into each base column, (b,), as RMS per sample."""
     samples = 100
@@ -68,9 +59,9 @@ def restrict_to_identifiable(
     problem: IdentificationProblem,
     stationary_joints: Sequence[int],
     known: Mapping[str, float] | None = None,
-) -> IdentifiableProblem:
+) -> tuple[IdentificationProblem, tuple[str, ...]]:
     """
-    Leave out what the data do not determine, folding it into what they do.
+    Leave out what the data do not determine, folding it into what they do, and say what that is.
 
     Friction and reflected inertia of `stationary_joints` are not shown. Base parameters that are
     `known` need not be shown; they stay, but for those that are zero.
@@ -107,11 +98,10 @@ def restrict_to_identifiable(
     triangle, pivots = scipy.linalg.qr(scaled, mode='r', pivoting=True)
     diagonal = np.abs(np.diag(triangle))
     rank = int(np.count_nonzero(diagonal > LOSS_TOLERANCE))
-    joints = tuple(robot.joint_names[joint] for joint in stationary_joints)
     kept = np.sort(pivots[:rank])
     unidentifiable = np.setdiff1d(np.flatnonzero(tested), kept)
     if not unidentifiable.size and seen.all():
-        return IdentifiableProblem(problem, (), joints)
+        return problem, ()
     folded = np.linalg.lstsq(scaled[:, kept], scaled[:, unidentifiable], rcond=None)[0]
     folded = folded * reference[unidentifiable] / reference[kept][:, None]
     folded[np.abs(folded) < 1e-6] = 0.0
@@ -125,7 +115,7 @@ def restrict_to_identifiable(
         for term in parameters.friction
         if term.joint in stationary_joints and not term.law.is_structural
     )
-    return IdentifiableProblem(problem.select(kept, smaller), names, joints)
+    return problem.select(kept, smaller), names
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +125,6 @@ class Fit:
     problem: IdentificationProblem  # without what the data do not determine
     estimate: Estimate  # its solution
     unidentifiable: tuple[str, ...]  # base parameters that the data do not determine
-    stationary_joints: tuple[str, ...]  # joints that hardly moved
 
 
 def observe(
@@ -201,24 +190,23 @@ def fit_parameters(
     fit begins with them, so that it passes over all rows once.
     """
     if part is not None and isinstance(estimator, SparseNonnegativeRegression):
-        begun = _restrict(part, unexcited, estimator).problem
-        left, estimate = _fit_after_part(observations, begun, unexcited, estimator)
-        problem = left.problem
+        begun, _ = _restrict(part, unexcited, estimator)
+        problem, names, estimate = _fit_after_part(observations, begun, unexcited, estimator)
     else:
-        left = _restrict(observations, unexcited, estimator)
-        problem, estimate = estimate_under_load(left.problem, estimator)
+        problem, names = _restrict(observations, unexcited, estimator)
+        problem, estimate = estimate_under_load(problem, estimator)
     kept, reduction = _without_unused_terms(problem.reduction, estimate.theta)
     if len(kept) < problem.reduction.rank:
         problem = problem.select(kept, reduction)
         solved = estimate.problem or problem
         estimate = estimate.select(kept, solved.select(kept, reduction))
-    return Fit(problem, estimate, left.unidentifiable, left.stationary_joints)
+    return Fit(problem, estimate, names)
 
 
 def _fit_after_part(
     observations: Observations, begun: IdentificationProblem, unexcited: Sequence[int],
     estimator: SparseNonnegativeRegression,
-) -> tuple[IdentifiableProblem, Estimate]:
+) -> tuple[IdentificationProblem, tuple[str, ...], Estimate]:
     """
     Estimate a dictionary with weights and loads of a part, until those of all rows are the same.
 
@@ -228,16 +216,17 @@ def _fit_after_part(
     theta = _among(observations, begun, unknowns)
     for number in range(1, estimator.passes + 1):
         huber = HuberWeights(deviation, estimator.huber)
-        problem = observations.factor(theta, huber)
-        left = restrict_to_identifiable(observations.robot, problem, unexcited)
+        problem, names = restrict_to_identifiable(
+            observations.robot, observations.factor(theta, huber), unexcited
+        )
         found = np.maximum(huber.deviation, LEAST_DEVIATION * deviation)
         estimate = replace(
-            estimator.finish(left.problem, found, number), weighted=huber.differ_from_one
+            estimator.finish(problem, found, number), weighted=huber.differ_from_one
         )
         if np.all(np.abs(found / deviation - 1.0) <= DEVIATION_TOLERANCE):
             break
-        theta, deviation = _among(observations, left.problem, estimate.unknowns), found
-    return left, estimate
+        theta, deviation = _among(observations, problem, estimate.unknowns), found
+    return problem, names, estimate
 
 
 def _among(
@@ -252,7 +241,7 @@ def _among(
 
 def _restrict(
     observations: Observations, unexcited: Sequence[int], estimator: Estimator
-) -> IdentifiableProblem:
+) -> tuple[IdentificationProblem, tuple[str, ...]]:
     """Return the problem without the unidentifiable parameters that have no prior."""
     problem = observations.factor()
     return restrict_to_identifiable(
@@ -365,16 +354,16 @@ def _try_on_folds(
     recorded = observations.untreated()
     for fold in zip(*parts, strict=True):
         training = observations.select([rows for rows, _ in fold])
-        left = _restrict(training, unexcited, estimator)
+        left, _ = _restrict(training, unexcited, estimator)
         tested = recorded.select([rows for _, rows in fold])
-        if left.problem.reduction.rank < observations.reduction.rank:
-            tested = tested.with_reduction(left.problem.reduction)
+        if left.reduction.rank < observations.reduction.rank:
+            tested = tested.with_reduction(left.reduction)
         # Among the samples that take part.
         places = [rows[part.rows] for part, (_, rows) in zip(data, fold, strict=True)]
         held_out.append(places)
-        for prediction, unknowns in zip(predictions, solve(left.problem), strict=True):
+        for prediction, unknowns in zip(predictions, solve(left), strict=True):
             # Another recording would have an offset of its own, which no model knows.
-            unknowns[left.problem.reduction.rank:] = 0.0
+            unknowns[left.reduction.rank:] = 0.0
             for values, torque, part, chosen in zip(
                 prediction, tested.torque(unknowns), data, places, strict=True
             ):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from robot_identification.estimation.quality import (
     condition_notes, describe_provenance, find_covariance, offset_notes, quality_figures,
     ranges_covered, rotor_notes,
 )
+from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.recommendations import (
     prior_decided, recommend, Recommendation,
 )
@@ -35,8 +37,8 @@ from robot_identification.model import describe_compensated_gravity, IdentifiedM
 from robot_identification.processing import Dataset, have_rotors
 from robot_identification.texts import short_repr
 from robot_identification.validation import (
-    BAD, BagErrors, bandwidth_of, describe_two_encoder_figures, Findings, Folds, judge, Limit,
-    PAYLOAD, score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
+    BAD, BagErrors, bandwidth_of, describe_two_encoder_figures, Folds, judge, Limit, PAYLOAD,
+    score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
     two_encoder_figures, Verdict, with_structure,
 )
 
@@ -112,15 +114,6 @@ class MadeModel(NamedTuple):
     live_ratios: FloatArray | None
 
 
-class ExaminedFit(NamedTuple):
-    """Findings of the data on a fit, independent of the bodies made of it."""
-
-    findings: Findings
-    recommendations: tuple[Recommendation, ...]
-    # Held-out blocks with more time between them; None where that leaves too little to fit.
-    wide: Trial | None
-
-
 def make_model(
     inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions
 ) -> MadeModel:
@@ -172,50 +165,30 @@ def make_model(
     )
 
 
-def examine_fit(
-    inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions
-) -> ExaminedFit:
-    """Return what is wrong with the data, which motions to add, and the errors of wider gaps."""
-    fit = fitted.fit
-    # The friction of a stationary joint is unidentifiable as a whole, under the name of its law.
-    names = fit.problem.reduction.parameters.names
-    single = [name for name in fit.unidentifiable if name in names]
-    try:
-        wide = cross_validate(
-            fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
-            Folds(options.recipe.folds, options.recipe.wide_gap),
-        )
-    except DataError:
-        wide = None
-    return ExaminedFit(
-        with_structure(choice.findings, fitted.robot, choice.datasets, fit.estimate.sigma),
-        recommend(
-            fitted.robot, fit.estimate, find_covariance(fit.estimate), single,
-            # Bags that are read in each pass need not be read for that.
-            fitted.in_choice if fitted.everything.surveys else fitted.everything.rows,
-        ),
-        wide,
-    )
-
-
 def judge_identification(
     inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions,
-    made: tuple[MadeModel, ExaminedFit],
+    made: MadeModel,
 ) -> Identification:
-    """
-    Return the identification with verdict, recommendations, quality figures and notes.
-
-    Arguments are those of `make_model` and `examine_fit`; `made` are their results.
-    """
-    ((model, covariance, consistent, not_shown, live_ratios), examined) = made
+    """Return the identification with verdict, recommendations, quality figures and notes."""
+    model, covariance, consistent, not_shown, live_ratios = made
     datasets, fit = choice.datasets, fitted.fit
-    verdict = _judge(inputs, choice, fitted, examined).limited(
+    # The friction of a stationary joint is unidentifiable as a whole, under the name of its law.
+    single = [
+        name for name in fit.unidentifiable if name in fit.problem.reduction.parameters.names
+    ]
+    recommendations = recommend(
+        fitted.robot, fit.estimate, covariance, single,
+        # Bags that are read in each pass need not be read for that.
+        fitted.in_choice if fitted.everything.surveys else fitted.everything.rows,
+    )
+    verdict = _judge(inputs, choice, fitted, recommendations).limited(
         _limits(model, relative_scale=inputs.relative_scale)
     )
     covered = _covered(model, choice, fitted)
     of_joints = two_encoder_figures(model, datasets, list(fitted.rows))
+    wide = _try_wider_gaps(choice, fitted, options.recipe)
     model = model.with_quality({
-        **quality_figures(choice, examined.wide, fit, verdict, options.recipe),
+        **quality_figures(choice, wide, fit, verdict, options.recipe),
         **covered,
         **deviation_figures(model, choice, fitted.rows, covered['loads'], live_ratios),
         **parameter_figures(model, covariance, fitted, choice),
@@ -250,7 +223,7 @@ def judge_identification(
         ),
         candidates=choice.candidates,
         decided_by_prior=prior_decided(fit.estimate),
-        recommendations=examined.recommendations,
+        recommendations=recommendations,
     )
 
 
@@ -265,10 +238,24 @@ def _limits(model: IdentifiedModel, *, relative_scale: bool) -> list[Limit]:
     return [Limit(SIMULATION, BAD, reason) for reason in reasons]
 
 
+def _try_wider_gaps(choice: Choice, fitted: FittedRecordings, recipe: Recipe) -> Trial | None:
+    """Return the errors on blocks with more time between them; None where too little is left."""
+    try:
+        return cross_validate(
+            fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
+            Folds(recipe.folds, recipe.wide_gap),
+        )
+    except DataError:
+        return None
+
+
 def _judge(
-    inputs: Inputs, choice: Choice, fitted: FittedRecordings, examined: ExaminedFit
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings,
+    recommendations: Sequence[Recommendation],
 ) -> Verdict:
-    found = examined.findings
+    found = with_structure(
+        choice.findings, fitted.robot, choice.datasets, fitted.fit.estimate.sigma
+    )
     against: list[str] = []
     assumed: list[str] = []
     for one in fitted.everything.contradictions:
@@ -283,7 +270,7 @@ def _judge(
         found, assumptions=(*assumed, *found.assumptions), contradictions=tuple(against),
         unidentifiable=fitted.fit.unidentifiable,
         recommendations=tuple(
-            str(one) for one in examined.recommendations[:RECOMMENDATIONS_IN_VERDICT]
+            str(one) for one in recommendations[:RECOMMENDATIONS_IN_VERDICT]
         ),
         of_one_motion=tuple(
             fitted.robot.joint_names[joint] for joint in joints_of_one_motion(choice)

@@ -52,10 +52,10 @@ def identified(robot, reduction, motion):
         robot, reduction, [TrainingData(dataset, np.ones(6), dataset.fitted)],
         time_blocks=TIME_BLOCKS,
     )
-    left = restrict_to_identifiable(
+    left, unidentifiable = restrict_to_identifiable(
         robot, observations.factor(), find_stationary_joints([dataset])
     )
-    return ESTIMATORS['wls']().estimate(left.problem), left.unidentifiable
+    return ESTIMATORS['wls']().estimate(left), unidentifiable
 
 
 def recommendations_of(robot, reduction, motion):

@@ -16,8 +16,9 @@ from robot_identification.errors import DataError, RankDeficientError, UsageErro
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.judgement import Identification
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import solve_weighted
+from robot_identification.estimation.solving import solve_unknowns
 from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.scatter import problem_of
 from robot_identification.model import IdentifiedModel
 from robot_identification.validation import MOST_FREEDOM
 import scipy
@@ -99,57 +100,41 @@ def quantile(confidence: float, freedom: FloatArray) -> FloatArray:
     return quantile
 
 
-@dataclass(frozen=True)
-class NestedTest:
-    """Test of whether some parameters of a model are needed."""
-
-    removed: tuple[str, ...]  # the parameters
-    white: JointTest  # F-test by sums of squares, which takes residuals as white
-    robust: JointTest  # the same by the covariance that was given
-
-
 def nested_test(
-    estimate: Estimate, covariance: Covariance, removed: Sequence[int]
-) -> NestedTest:
+    estimate: Estimate, removed: Sequence[int], independent_share: float = 1.0
+) -> tuple[JointTest, float]:
     """
-    Test whether some parameters are needed: F-test of the model without them.
+    Test whether some parameters are needed, by a fit of the model without them.
 
-    The estimate is that of the whole model, without prior; its covariance is 'hac' or 'blocks'.
-    The sums of squares are those of the weighted rows. For white residuals this and the joint test
-    with the covariance 'residual' are the same; for others only the joint test holds, with a
-    covariance that accounts for their correlation. Raises DataError if there are no parameters to
-    remove, none left, or too many for the covariance.
+    First is the F-test by the sums of squares of the weighted rows, which takes residuals as
+    white: for others only `joint_test` holds, with a covariance that accounts for their
+    correlation. Second is by how much Schwarz's criterion grows without them. The estimate is that
+    of the whole model, without prior. Raises DataError if there are no parameters to remove, or
+    none left.
     """
-    problem = estimate.problem
-    at = np.asarray(removed, dtype=int)
-    if problem is None or not 0 < len(at) < problem.size:
+    problem = problem_of(estimate)
+    reduction, weights = problem.reduction, estimate.weights
+    kept = np.setdiff1d(np.arange(reduction.rank), removed)
+    count, freedom = reduction.rank - len(kept), float(problem.samples.sum() - problem.size)
+    if not count or not len(kept):
         raise DataError(
-            f'{len(at)} parameters to remove: name one or more of the estimate, and not all'
+            f'{count} parameters to remove: name one or more of the estimate, and not all'
         )
-    R, z = problem.stacked(estimate.weights)
-    held = np.append(estimate.active, np.zeros(problem.nuisance, dtype=bool))
-    whole = np.flatnonzero(~held)
-    smaller = np.setdiff1d(whole, at)
-    squares, fewer = (_squares_left(R[:, kept], z) for kept in (whole, smaller))
-    count = len(whole) - len(smaller)
-    freedom = float(problem.samples.sum() - len(whole))
+    # Factors are all that is asked of it: rows and blocks of time would be made anew.
+    smaller = replace(problem, blocks=(), phases=(), observations=None).select(kept, replace(
+        reduction, K=reduction.K[kept], independent=reduction.independent[kept]
+    ))
+    without = solve_unknowns(smaller, weights)
+    squares = float(weights**2 @ problem.squared_residuals(solve_unknowns(problem, weights)))
+    fewer = float(weights**2 @ smaller.squared_residuals(without))
     statistic = (fewer - squares) / count / max(squares / freedom, np.finfo(float).tiny)
-    return NestedTest(
-        tuple(problem.reduction.names[i] for i in at),
-        JointTest(
-            statistic, (float(count), freedom),
-            float(scipy.special.fdtrc(count, freedom, max(statistic, 0.0))),
-        ),
-        joint_test(estimate.theta, covariance, at.tolist()),
+    growth = schwarz_criterion(smaller, without, independent_share) - schwarz_criterion(
+        problem, estimate.unknowns, independent_share
     )
-
-
-def _squares_left(R: FloatArray, z: FloatArray) -> float:
-    """Return the sum of squares that a least-squares fit leaves."""
-    scale = np.linalg.norm(R, axis=0)
-    scaled = R / np.where(scale > 0.0, scale, 1.0)
-    x = np.linalg.lstsq(scaled, z, rcond=None)[0]
-    return float(np.sum((z - scaled @ x) ** 2))
+    return JointTest(
+        statistic, (float(count), freedom),
+        float(scipy.special.fdtrc(count, freedom, max(statistic, 0.0))),
+    ), growth
 
 
 @dataclass(frozen=True)
@@ -213,8 +198,10 @@ def find_needed_terms(
             if chosen:
                 test = joint_test(model.theta_base, covariance, chosen)
                 statistic, p_value = test.statistic, test.p_value
-        if chosen and is_plain:
-            white_p, bic = _against_smaller(estimate, covariance, chosen, independent_share)
+        with suppress(DataError, RankDeficientError):
+            if chosen and is_plain:
+                white, bic = nested_test(estimate, chosen, independent_share)
+                white_p = white.p_value
         names = tuple(model.reduction.names[row] for row in chosen)
         found.append(NeededGroup(joint, kind, names, statistic, p_value, white_p, bic))
     return tuple(found)
@@ -240,30 +227,6 @@ def _groups(model: IdentifiedModel) -> dict[tuple[str, str], list[int]]:
         (joints[joint], kind): groups[joint, kind]
         for joint, kind in sorted(groups, key=lambda key: key[0])
     }
-
-
-def _against_smaller(
-    estimate: Estimate, covariance: Covariance, chosen: list[int], share: float
-) -> tuple[float, float]:
-    """Return the p-value for white residuals and the growth of BIC without some parameters."""
-    problem = estimate.problem
-    if problem is None:
-        return math.nan, math.nan
-    reduction = problem.reduction
-    kept = np.setdiff1d(np.arange(reduction.rank), chosen)
-    try:
-        white = nested_test(estimate, covariance, chosen).white
-        # Factors are all that is asked of it: rows and blocks of time would be made anew.
-        smaller = replace(problem, blocks=(), observations=None).select(kept, replace(
-            reduction, K=reduction.K[kept], independent=reduction.independent[kept]
-        ))
-        without = solve_weighted(smaller, estimate.weights)
-    except (DataError, RankDeficientError):
-        return math.nan, math.nan
-    growth = schwarz_criterion(smaller, without.unknowns, share) - schwarz_criterion(
-        problem, estimate.unknowns, share
-    )
-    return white.p_value, growth
 
 
 def schwarz_criterion(
