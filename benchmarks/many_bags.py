@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import numpy as np
-from robot_identification.estimation.bags import BagSource
+from robot_identification.estimation.bags import BagSource, Processing
 from robot_identification.estimation.fitted_recordings import read_bags
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.method import IdentifyOptions
@@ -87,10 +87,12 @@ def take_time(robot: RobotModel, bags: list[Path], processes: int) -> float:
     options = IdentifyOptions()
     started = time.monotonic()
     sources = [
-        BagSource(str(bag), bag, file_sha256(bag), robot, 'A', KinematicFilter()) for bag in bags
+        BagSource(
+            str(bag), bag, file_sha256(bag), robot, Processing(robot, 'A', KinematicFilter())
+        ) for bag in bags
     ]
     with open_executor('local' if processes else None, processes or None) as executor:
-        read = [part for _, part in read_bags(sources, {}, None, executor)]
+        read = [part for _, part in read_bags(sources, {}, executor)]
         reduction = options.observe(robot, options.laws[0], (), ()).reduction
         fit_parameters(
             Observations(

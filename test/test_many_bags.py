@@ -24,7 +24,7 @@ from recordings import Driver, execute, write_small_arm
 from robot_identification import parallel
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import bags
-from robot_identification.estimation.bags import Bag, BagSource, survey_bag
+from robot_identification.estimation.bags import Bag, BagSource, Processing, survey_bag
 from robot_identification.estimation.estimators.huber import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.inputs import spread_evenly
@@ -198,7 +198,7 @@ def observe_both(arm, estimator, friction):
     sources = [source_of(arm, bag) for bag in arm.bags[:3]]
     datasets = [
         process(
-            read_recording(bag, arm.robot.joint_names), sources[0].kinematic_filter, 'A',
+            read_recording(bag, arm.robot.joint_names), KinematicFilter(), 'A',
             robot=arm.robot,
         )
         for bag in arm.bags[:3]
@@ -208,7 +208,7 @@ def observe_both(arm, estimator, friction):
         time_blocks=TIME_BLOCKS,
     )
     in_passes = Observations(
-        arm.robot, together.reduction, [Bag(one, survey_bag(one)) for one in sources],
+        arm.robot, together.reduction, [survey_bag(one) for one in sources],
         time_blocks=TIME_BLOCKS,
     )
     return options, in_passes, together
@@ -265,7 +265,7 @@ def test_a_bag_without_motion_takes_no_part(arm, tmp_path):
 def source_of(arm, bag, **changes):
     return BagSource(**{
         'name': bag.name, 'path': bag, 'sha256': file_sha256(bag),
-        'robot': arm.robot, 'unit': 'A', 'kinematic_filter': KinematicFilter(), **changes,
+        'robot': arm.robot, 'processing': Processing(arm.robot, 'A', KinematicFilter()), **changes,
     })
 
 

@@ -173,14 +173,14 @@ class _Interview:
         described, texts = self._args.urdf is not None, dict(self._texts)
         name, tool = texts['robot'], answers['tool-size']
         if described or tool is not None:
-            content, text, folder = (
+            content, text = (
                 _description_of_urdf(self._args, robot, laboratory.effort_unit) if described
                 else _description_of_yaml(name)
             )
             if tool is not None:
                 text = mount_tool(text, name, tool_frame(robot), tool)
                 robot = replace(load_robot(
-                    None if described else name, urdf=parse_urdf(text, ARM_URDF, folder),
+                    None if described else name, urdf=parse_urdf(text, ARM_URDF),
                     joints=robot.joint_names,
                 ), name=robot.name)
                 content['description'] = f'{robot.name} with a tool of {tool.mass:g} kg'
@@ -218,21 +218,21 @@ def _ask(question: Question, default: str) -> str:
     return line.strip() or default
 
 
-def _description_of_yaml(name: str) -> tuple[dict[str, Any], str, Path]:
-    """Return the robot YAML of a known arm, the text of its URDF and the folder of that."""
+def _description_of_yaml(name: str) -> tuple[dict[str, Any], str]:
+    """Return the robot YAML of a known arm and the text of its URDF."""
     urdf = find_urdf(name)
     known = {entry.name: entry.yaml for entry in known_robots()}
     content = read_yaml(known.get(name, Path(name)))
     # What is written is expanded.
     content.pop('xacro_arguments', None)
-    return content, read_description(urdf, find_xacro_arguments(name)), urdf.parent
+    return content, read_description(urdf, find_xacro_arguments(name))
 
 
 def _description_of_urdf(
     args: argparse.Namespace, robot: RobotModel, unit: str
-) -> tuple[dict[str, Any], str, Path]:
+) -> tuple[dict[str, Any], str]:
     """
-    Return a robot YAML for an arm that only a URDF describes, with the text and folder of that.
+    Return a robot YAML for an arm that only a URDF describes, with the text of that.
 
     Limits that the URDF does not state are there to be filled in.
     """
@@ -253,4 +253,4 @@ def _description_of_urdf(
         'urdf': ARM_URDF, 'effort_unit': unit, 'joints': to_finite(joints),
     }
     arguments = parse_xacro_arguments(args.xacro_arguments)
-    return content, read_description(args.urdf, arguments), args.urdf.parent
+    return content, read_description(args.urdf, arguments)

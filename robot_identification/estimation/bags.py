@@ -30,31 +30,51 @@ from robot_identification.recording import read_command, Recording
 
 
 @dataclass(frozen=True, eq=False)
+class Processing:
+    """Processing that makes datasets of recordings; see `processing.process`."""
+
+    robot: RobotModel | None  # the arm, with its drive gains where effort is in ampere
+    unit: str  # of the effort, one of EFFORT_UNITS
+    kinematic_filter: KinematicFilter  # smoothing of the kinematics
+    start: float | None = None  # begin of the window after the first joint state [s]
+    stop: float | None = None  # and its end [s]
+    delay: float = 0.0  # of the effort, compensated [s]
+    rotor_side: bool = True  # use the positions of the rotors where they were recorded
+
+    def process(self, recording: Recording) -> Dataset:
+        """Return a recording as it is fitted."""
+        return process(
+            recording, self.kinematic_filter, self.unit, start=self.start, stop=self.stop,
+            robot=self.robot, delay=self.delay, rotor_side=self.rotor_side,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class BagSource:
     """Source of a dataset: a bag and how it is processed, in any process."""
 
     name: str  # the bag, as messages call it
     path: Path  # where it is; the same on all machines
     sha256: str  # hash of its content
-    robot: RobotModel  # the arm, with its drive gains where effort is in ampere
-    unit: str  # of the effort, one of EFFORT_UNITS
-    kinematic_filter: KinematicFilter  # smoothing of the kinematics
-    delay: float = 0.0  # of the effort, compensated [s]
+    robot: RobotModel  # the arm
+    processing: Processing
     topic: str | None = None  # joint-state topic
     joint_names: Mapping[str, str] | None = None  # model name by bag name, where they differ
-    start: float | None = None  # begin of the window after the first joint state [s]
-    stop: float | None = None  # and its end [s]
-    rotor_side: bool = True  # use the positions of the rotors where they were recorded
     mapping: Path | None = None  # columns and units of a table
     command_delay: float | None = None  # of commands whose position error is the effort [s]
+    effort_filter: KinematicFilter | None = None  # smoothing of the effort that is fitted
 
 
 @dataclass(frozen=True, eq=False)
-class BagSurvey:
-    """Survey of a bag before it is fitted."""
+class Bag:
+    """
+    A bag, and what is known of it before it is fitted.
 
-    name: str
-    samples: int  # samples that parameters are estimated from
+    It is training data that are read again in each pass; see `TrainingData`.
+    """
+
+    source: BagSource
+    count: int  # samples that parameters are estimated from
     rate: float  # sampling rate [Hz]
     period: float | None  # after which the motion repeats itself [s], see `divided_period`
     stationary: tuple[int, ...]  # joints that hardly move
@@ -73,48 +93,21 @@ class BagSurvey:
     notes: tuple[str, ...]  # what a reader should know of the data
 
     @property
-    def unseen(self) -> tuple[int, ...]:
-        """Joints that hardly move, or whose effort never changes."""
-        return tuple(sorted({*self.stationary, *self.constant_effort}))
-
-
-@dataclass(frozen=True, eq=False)
-class Bag:
-    """A bag as training data that are read again in each pass; see `TrainingData`."""
-
-    source: BagSource
-    survey: BagSurvey
-    effort_filter: KinematicFilter | None = None  # smoothing of the effort that is fitted
-
-    @property
     def name(self) -> str:
         """Return the bag, as messages call it."""
         return self.source.name
 
     @property
-    def count(self) -> int:
-        """Return the number of samples that are taken."""
-        return self.survey.samples
-
-    @property
-    def rate(self) -> float:
-        """Return the sampling rate [Hz]."""
-        return self.survey.rate
-
-    @property
-    def period(self) -> float | None:
-        """Time after which the motion repeats itself [s], where its parts make enough blocks."""
-        return self.survey.period
-
-    @property
-    def has_rotors(self) -> bool:
-        """Return whether the rotors have positions of their own."""
-        return self.survey.has_rotors
+    def unseen(self) -> tuple[int, ...]:
+        """Joints that hardly move, or whose effort never changes."""
+        return tuple(sorted({*self.stationary, *self.constant_effort}))
 
     def load(self) -> TrainingData:
         """Read the bag; see `read_bag`."""
-        dataset = process_bag(self.source, read_bag(self.source))
-        return training_data(self.source.robot, dataset, dataset.fitted, self.effort_filter)
+        dataset = self.source.processing.process(read_bag(self.source))
+        return training_data(
+            self.source.robot, dataset, dataset.fitted, self.source.effort_filter
+        )
 
 
 def training_data(
@@ -132,29 +125,22 @@ def training_data(
     )
 
 
-def survey_bag(source: BagSource) -> BagSurvey:
-    """Read a bag and return what is to be known of it before it is fitted; see `read_bag`."""
+def survey_bag(source: BagSource) -> Bag:
+    """Read a bag and return it with what is to be known of it; see `read_bag`."""
     recording = read_bag(source)
-    return survey_of(source, recording, process_bag(source, recording))
+    return survey(source, recording, source.processing.process(recording))
 
 
-def process_bag(source: BagSource, recording: Recording) -> Dataset:
-    """Return a bag that was read as it is fitted."""
-    return process(
-        recording, source.kinematic_filter, source.unit, start=source.start, stop=source.stop,
-        robot=source.robot, delay=source.delay, rotor_side=source.rotor_side,
-    )
-
-
-def survey_of(source: BagSource, recording: Recording, dataset: Dataset) -> BagSurvey:
-    """Return what is to be known of a bag."""
+def survey(source: BagSource, recording: Recording, dataset: Dataset) -> Bag:
+    """Return a bag that was read with what is to be known of it."""
     robot, fitted = source.robot, dataset.fitted
     temperature = None
     if dataset.motion.temperature is not None and fitted.any():
         temperature = _mean_and_range(dataset, dataset.motion.temperature)
-    return BagSurvey(
-        name=source.name,
-        samples=int(np.count_nonzero(fitted)),
+    window = (source.processing.start, source.processing.stop)
+    return Bag(
+        source,
+        count=int(np.count_nonzero(fitted)),
         rate=dataset.rate,
         period=divided_period(dataset),
         stationary=find_stationary_joints([dataset]),
@@ -168,9 +154,7 @@ def survey_of(source: BagSource, recording: Recording, dataset: Dataset) -> BagS
         stated_unit=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
         completeness=recording.completeness.describe() or 'complete',
-        notes=(
-            *held_joint_remarks(robot, recording, (source.start, source.stop)), *dataset.notes,
-        ),
+        notes=(*held_joint_remarks(robot, recording, window), *dataset.notes),
     )
 
 

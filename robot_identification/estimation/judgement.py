@@ -150,9 +150,9 @@ def make_model(
                 None if inputs.command_delay is None else inputs.command_delay.value
             ),
         ),
-        temperature=fitted.everything.temperature,
+        temperature=fitted.mean_temperature,
         provenance={
-            **describe_provenance(inputs, fitted.everything.others, options),
+            **describe_provenance(inputs, fitted.others, options),
             'two_encoders': have_rotors(choice.datasets),
         },
         quality={},
@@ -179,7 +179,7 @@ def judge_identification(
     recommendations = recommend(
         fitted.robot, fit.estimate, covariance, single,
         # Bags that are read in each pass need not be read for that.
-        fitted.in_choice if fitted.everything.surveys else fitted.everything.rows,
+        fitted.in_choice if fitted.beyond_choice else fitted.observations,
     )
     verdict = _judge(inputs, choice, fitted, recommendations).limited(
         _limits(model, relative_scale=inputs.relative_scale)
@@ -207,14 +207,17 @@ def judge_identification(
             fitted.robot, datasets, list(fitted.rows), relative_scale=inputs.relative_scale,
         ),
         unidentifiable=fit.unidentifiable,
-        stationary_joints=tuple(names[joint] for joint in fitted.everything.stationary),
+        stationary_joints=tuple(
+            name for joint, name in enumerate(names)
+            if all(joint in bag.stationary for bag in fitted.bags)
+        ),
         verdict=verdict,
         notes=(
-            *(note for note in (*inputs.notes, not_shown, *fitted.everything.notes) if note),
+            *(note for note in (*inputs.notes, not_shown, *fitted.notes) if note),
             *choice.notes,
             *offset_notes(
-                fitted.robot, fit.estimate, fitted.everything.standard_deviations, inputs.unit,
-                relative_scale=inputs.relative_scale,
+                fitted.robot, fit.estimate, [bag.standard_deviation for bag in fitted.bags],
+                inputs.unit, relative_scale=inputs.relative_scale,
             ),
             *temperature_notes(datasets, model.parameters, fitted.temperatures),
             *fit.estimate.notes, *condition_notes(fit.estimate),
@@ -258,7 +261,7 @@ def _judge(
     )
     against: list[str] = []
     assumed: list[str] = []
-    for one in fitted.everything.contradictions:
+    for one in fitted.contradictions:
         if not inputs.relative_scale:
             (against if one.of_several else assumed).append(one.text)
     if inputs.relative_scale:
@@ -288,7 +291,7 @@ def _covered(
     """Return ranges of motion and temperature that the model has seen."""
     ranges = ranges_covered(model, choice.datasets, list(fitted.rows))
     ranges['speeds'] = np.max(
-        [ranges['speeds'], *(one.fastest for one in fitted.everything.surveys)], axis=0
+        [ranges['speeds'], *(one.fastest for one in fitted.beyond_choice)], axis=0
     )
     return {
         **ranges, 'temperatures': temperatures_covered(choice.datasets, fitted.temperatures),

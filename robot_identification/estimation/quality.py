@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
-from robot_identification.estimation.bags import BagSurvey
+from robot_identification.estimation.bags import Bag
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.estimate import Estimate, PriorTerm
 from robot_identification.estimation.fitting import Fit
@@ -231,7 +231,7 @@ def quality_figures(
 
 
 def describe_provenance(
-    inputs: Inputs, others: Sequence[BagSurvey], options: IdentifyOptions
+    inputs: Inputs, others: Sequence[Bag], options: IdentifyOptions
 ) -> dict[str, Any]:
     """Return the entries `bags`, `options` and `versions` of a model file's provenance."""
     completeness = {

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from robot_identification.errors import DataError, NotIdentifiableError
+from robot_identification.estimation.bags import Processing
 from robot_identification.estimation.choice import (
     Candidates, Choice, choose_laws, choose_prior_weight,
 )
@@ -21,7 +23,7 @@ from robot_identification.estimation.problem import check_sample_count
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import KinematicFilter, RobotModel
 from robot_identification.processing import (
-    Dataset, find_stationary_joints, find_unexcited_joints, process,
+    Dataset, find_stationary_joints, find_unexcited_joints,
 )
 from robot_identification.recording import Recording
 from robot_identification.validation import examine_data, Folds, hold_out
@@ -96,38 +98,27 @@ def choose(
 class Survey:
     """Recordings processed with the usual filter, and how others are to be processed alike."""
 
-    robot: RobotModel | None
     recordings: tuple[Recording, ...]
-    unit: str
-    options: IdentifyOptions
-    usual: KinematicFilter
+    processing: Processing
     datasets: tuple[Dataset, ...] = ()
-    delay: float = 0.0
-    has_rotors: bool = True
     notes: tuple[str, ...] = ()
 
-    def processed(self) -> Survey:
-        """Return the survey with datasets for its delay and its sides of the gears."""
-        return replace(self, datasets=tuple(
-            process(
-                recording, self.usual, self.unit, start=self.options.start,
-                stop=self.options.stop, robot=self.robot, delay=self.delay,
-                rotor_side=self.has_rotors,
-            )
-            for recording in self.recordings
-        ))
+    def processed(self, **changes: Any) -> Survey:
+        """Return the survey with datasets by a processing that is changed."""
+        processing = replace(self.processing, **changes)
+        datasets = tuple(map(processing.process, self.recordings))
+        return replace(self, processing=processing, datasets=datasets)
 
     def filtered(self, kinematic_filter: KinematicFilter) -> tuple[Dataset, ...]:
         """Return the recordings processed with another filter."""
-        if kinematic_filter == self.usual:
+        if kinematic_filter == self.processing.kinematic_filter:
             return self.datasets
+        # What is found with the arm is found with the usual filter.
+        other = replace(self.processing, kinematic_filter=kinematic_filter, robot=None)
         return tuple(
             replace(
-                process(
-                    recording, kinematic_filter, self.unit, start=self.options.start,
-                    stop=self.options.stop, delay=self.delay, rotor_side=self.has_rotors,
-                ),
-                found_delay=seen.found_delay, contradictions=seen.contradictions,
+                other.process(recording), found_delay=seen.found_delay,
+                contradictions=seen.contradictions,
             )
             for recording, seen in zip(self.recordings, self.datasets, strict=True)
         )
@@ -147,17 +138,19 @@ def survey_recordings(
     usual = options.given_filter or KinematicFilter(
         order=recipe.order, cutoff=recipe.preferred_cutoff
     )
-    survey = Survey(robot, tuple(recordings), unit, options, usual).processed()
+    survey = Survey(
+        tuple(recordings), Processing(robot, unit, usual, options.start, options.stop)
+    ).processed()
     survey = _with_common_encoders(_with_motion(survey))
     if options.compensate_delay:
-        survey = replace(survey, delay=_delay_to_compensate(survey.datasets)).processed()
+        survey = survey.processed(delay=_delay_to_compensate(survey.datasets))
     check_enough_samples(robot, survey.datasets, options)
     return survey
 
 
 def _with_motion(survey: Survey) -> Survey:
     """Leave out recordings without motion; refuse where no joint of all of them is excited."""
-    moving = check_motion(survey.datasets, survey.robot)
+    moving = check_motion(survey.datasets, survey.processing.robot)
     pairs = tuple(zip(survey.recordings, survey.datasets, moving, strict=True))
     return replace(
         survey,
@@ -175,9 +168,11 @@ def _with_common_encoders(survey: Survey) -> Survey:
     without = [
         dataset.source for dataset in survey.datasets if dataset.motion.rotor is None
     ]
-    if not 0 < len(without) < len(survey.datasets):
-        return replace(survey, has_rotors=not without)
-    return replace(survey, has_rotors=False, notes=(
+    if not without:
+        return survey
+    if len(without) == len(survey.datasets):
+        return replace(survey, processing=replace(survey.processing, rotor_side=False))
+    return replace(survey.processed(rotor_side=False), notes=(
         *survey.notes,
         f'rotor positions of the other recordings are left out, for {", ".join(without)} has '
         'none that are usable: one encoder a joint is used',
@@ -185,7 +180,7 @@ def _with_common_encoders(survey: Survey) -> Survey:
             note for dataset in survey.datasets if dataset.source in without
             for note in dataset.notes
         ),
-    )).processed()
+    ))
 
 
 def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
@@ -206,7 +201,7 @@ def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
 def _filters(survey: Survey, options: IdentifyOptions) -> tuple[KinematicFilter, ...]:
     """Return the filters to try."""
     if options.given_filter is not None:
-        return (survey.usual,)
+        return (survey.processing.kinematic_filter,)
     rate = min(dataset.rate for dataset in survey.datasets)
     return tuple(
         KinematicFilter(order=options.recipe.order, cutoff=cutoff)
@@ -223,7 +218,7 @@ def _best(tried: Sequence[Choice], survey: Survey, options: IdentifyOptions) -> 
         if near and choice.kinematic_filter.cutoff == recipe.preferred_cutoff:
             best = choice
     best = replace(
-        best, delay=survey.delay,
+        best, delay=survey.processing.delay,
         notes=(
             *survey.notes, *best.notes,
             *(

@@ -25,7 +25,7 @@ from .joint_stiffness import (
     two_encoder_figures as two_encoder_figures,
 )
 from .training_data import (
-    find_training_data as find_training_data, mean_temperature as mean_temperature,
+    find_training_data as find_training_data,
     temperature_notes as temperature_notes, temperatures_covered as temperatures_covered,
 )
 from .validation import (

@@ -80,15 +80,6 @@ def _fitted(datasets: Sequence[Dataset]) -> list[FloatArray]:
     ]
 
 
-def mean_temperature(datasets: Sequence[Dataset]) -> FloatArray | None:
-    """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
-    seen = _fitted(datasets)
-    if not seen or not np.all(np.isfinite(values := np.concatenate(seen))):
-        return None
-    mean: FloatArray = values.mean(axis=0)
-    return mean
-
-
 def temperatures_covered(
     datasets: Sequence[Dataset], others: Sequence[FloatArray] = ()
 ) -> FloatArray | None:

@@ -127,9 +127,10 @@ def gather_instruments(
     ]
     passes = merge(observations.blocks(), instruments.blocks(), key=_place)
     for _, both in groupby(passes, _place):
-        measured, smooth = (*both, None)[:2]
-        if smooth is None:
+        pair = list(both)
+        if len(pair) < 2:
             continue
+        measured, smooth = pair
         labels = observations.label_blocks(measured.bag, measured.part)
         for joint, (one, other) in enumerate(zip(measured.joints, smooth.joints, strict=True)):
             # Of rows that were chosen by their speed, those that both chose.
@@ -147,8 +148,8 @@ def gather_instruments(
     factors = []
     for joint, of_joint in enumerate(accumulators):
         columns = observations.columns(joint)
-        both = np.append(columns, problem.size + columns)
-        factors.append([TriangularFactor(both, one.triangle()) for one in of_joint])
+        twice = np.append(columns, problem.size + columns)
+        factors.append([TriangularFactor(twice, one.triangle()) for one in of_joint])
     return tuple(zip(*factors, strict=True)), np.array([
         sum(one.count for one in of_joint) for of_joint in accumulators
     ])
