@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .draws import ConsistentDraws as ConsistentDraws, draw_consistent as draw_consistent
 from .estimate import (
     check_not_negative as check_not_negative, check_positive as check_positive,
     Estimate as Estimate, Estimator as Estimator,
@@ -42,6 +41,7 @@ from .selection import (
     survey_recordings as survey_recordings,
 )
 from .solving import solve_bounded as solve_bounded, solve_weighted as solve_weighted
+from .standard import draw_consistent as draw_consistent
 from .uncertainty.covariance import Covariance as Covariance, covariance_of as covariance_of
 from .uncertainty.intervals import (
     confidence_intervals as confidence_intervals, covariance_from_model as covariance_from_model,

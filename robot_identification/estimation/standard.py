@@ -7,7 +7,8 @@ Standard parameters of physically consistent bodies, from the base parameters th
 First those with the very base parameters: they cost nothing. They are those nearest to the URDF's,
 or are found by a conic program, solved by clarabel. What the solver says of itself is not
 believed: optimality is computed again. Where there are none, those of a fit with conditions are
-taken, if held-out blocks say that it is as good.
+taken, if held-out blocks say that it is as good. Models that the training data allow are drawn
+from the covariance, each with real bodies.
 """
 
 from __future__ import annotations
@@ -17,30 +18,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
-from robot_identification.errors import IdentificationError
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.errors import IdentificationError, InconsistentModelError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.estimators.conic import solve_program
+from robot_identification.estimation.estimators.conic import step_to_bodies
 from robot_identification.estimation.estimators.consistent import (
     ConsistentAfter, ConsistentFit, fit_after,
-)
-from robot_identification.estimation.estimators.consistent_problem import (
-    PSEUDO_INERTIA_MAP, upper_triangle,
 )
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.prior import MASS_FLOOR, prior_deviation
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model import (
-    BaseReduction, prior_inertial_parameters, pseudo_inertia, RobotModel, smallest_eigenvalues,
-    smallest_mass_matrix_eigenvalue,
+    BaseReduction, IdentifiedModel, prior_inertial_parameters, pseudo_inertia, RobotModel,
+    smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
 )
 from robot_identification.validation import Folds, Trial
-import scipy
 
 # Least eigenvalue of a pseudo-inertia over the size of the prior's: far above the solver's
 # tolerance, far below any real body.
 CONSISTENCY_MARGIN = 1.0e-6
+# Of models that are drawn: weight of the distance to the model's own bodies against that to the
+# draw, both in deviations: it decides what the data leave open, and nothing else.
+OPEN_WEIGHT = 1.0e-6
+# How often a draw is moved half way to the model before it is the model.
+HALVINGS = 30
 
 
 def project_on_prior(
@@ -87,53 +89,32 @@ def project_consistently(
     Return consistent parameters (p,) nearest to the URDF's with given base parameters.
 
     A conic program: least distance to the prior, base parameters (b,) kept exactly, every pseudo-
-    inertia positive definite, no reflected inertia negative (P. Wensing, S. Kim, J.-J. Slotine,
-    "Linear matrix inequalities for physically consistent inertial parameter identification", IEEE
-    RA-L 3(1), 2018). None where there are none, or clarabel, which solves the program, is not
-    installed.
+    inertia positive definite, no reflected inertia negative. None where there are none, or
+    clarabel, which solves the program, is not installed.
     """
     prior = _prior_of(robot, reduction)
     deviation = prior_deviation(robot, prior.size)
-    step = solve_program(
-        lambda clarabel: _nearest_program(clarabel, reduction, theta_base, prior, deviation)
+    rotors = np.arange(prior.size)[reduction.parameters.reflected_inertia_slice]
+    step = step_to_bodies(
+        prior, deviation, (np.eye(prior.size), np.zeros(prior.size)), rotors,
+        _margins(prior[: 10 * robot.n]),
+        (reduction.K * deviation, theta_base - reduction.K @ prior),
     )
     if step is None:
         return None
-    theta = prior + deviation * step
     # The solver keeps the base parameters to its tolerance; they are to be kept to rounding.
-    theta = keep_base(reduction, theta_base, theta, deviation)
+    theta = keep_base(reduction, theta_base, prior + deviation * step, deviation)
     # The result is checked, not the status of the solver.
     return theta if _is_consistent(robot, reduction, theta) else None
 
 
-def _nearest_program(
-    clarabel: Any,
-    reduction: BaseReduction,
-    theta_base: FloatArray,
-    prior: FloatArray,
-    deviation: FloatArray,
-) -> tuple[Any, ...]:
-    """Return cost, constraints, sides and cones; unknowns are steps in deviations."""
-    n, p = reduction.parameters.n, prior.size
-    rotors = np.arange(p)[reduction.parameters.reflected_inertia_slice]
-    blocks, sides = [reduction.K, -np.eye(p)[rotors]], [theta_base, np.zeros(len(rotors))]
-    for link in range(n):
-        own = slice(10 * link, 10 * link + 10)
-        # A link that the URDF gives no mass has a margin, too.
-        size = max(float(np.linalg.norm(pseudo_inertia(prior[own]))), MASS_FLOOR)
-        margin = CONSISTENCY_MARGIN * size
-        rows = np.zeros((10, p))
-        rows[:, own] = -PSEUDO_INERTIA_MAP
-        blocks.append(rows)
-        sides.append(-margin * upper_triangle(np.eye(4)))
-    A, b = np.vstack(blocks), np.concatenate(sides)
-    cones = [
-        clarabel.ZeroConeT(reduction.rank),
-        clarabel.NonnegativeConeT(len(rotors)),
-        *(clarabel.PSDTriangleConeT(4) for _ in range(n)),
-    ]
-    P, A_scaled = map(scipy.sparse.csc_matrix, (np.eye(p), A * deviation))
-    return P, np.zeros(p), A_scaled, b - A @ prior, cones
+def _margins(inertial: FloatArray) -> FloatArray:
+    """Return the least eigenvalue (n,) asked of pseudo-inertias near those of bodies (10 n,)."""
+    # A link that the URDF gives no mass has a margin, too.
+    return CONSISTENCY_MARGIN * np.array([
+        max(float(np.linalg.norm(pseudo_inertia(link))), MASS_FLOOR)
+        for link in inertial.reshape(-1, 10)
+    ])
 
 
 def consistent_standard_parameters(
@@ -263,3 +244,92 @@ def _audit(robot: RobotModel, theta: FloatArray, rotors: slice) -> dict[str, Any
             robot, inertial, reflected
         )[0],
     }
+
+
+def draw_consistent(model: IdentifiedModel, count: int, seed: int) -> tuple[FloatArray, int]:
+    """
+    Return models drawn from the covariance of a model; each has physically consistent bodies.
+
+    Base parameters are normal about the identified ones. Where bodies, rotors and friction with
+    such base parameters exist, they are those nearest to the model's own; else a conic program
+    finds the nearest that do, in the metric of the covariance. Returns the standard parameters
+    (count, p) and how many draws were moved so. Raises InconsistentModelError if the model itself
+    has none.
+    """
+    own = model.theta_consistent
+    if own is None:
+        raise InconsistentModelError(
+            f'the model of {model.robot.name} has no physically consistent parameters to draw '
+            f'about: {model.consistency_note}'
+        )
+    reduction = model.reduction
+    deviation = prior_deviation(model.robot, own.size)
+    root = _root(model.covariance)
+    centre = model.theta_base
+    normal = np.random.default_rng(seed).standard_normal((count, len(centre)))
+    found, moved = [], 0
+    for steps in normal:
+        theta = keep_base(reduction, centre + root @ steps, own, deviation)
+        if not _is_possible(model, theta):
+            theta, moved = _nearest(model, root, centre + root @ steps, deviation), moved + 1
+        found.append(theta)
+    return np.reshape(found, (count, own.size)), moved
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return a matrix whose square is a covariance, (b, b), which need not be of full rank."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
+
+
+def _not_negative(model: IdentifiedModel) -> IntArray:
+    """Return the numbers of friction coefficients and rotors that take energy, (k,)."""
+    parameters = model.parameters
+    found: list[int] = []
+    for term, columns in parameters.friction_columns:
+        numbers = range(*columns.indices(parameters.size))
+        found += [
+            number for number, symbol in zip(numbers, term.law.symbols, strict=True)
+            if symbol not in term.law.signed
+        ]
+    found += range(*parameters.reflected_inertia_slice.indices(parameters.size))
+    # What the model itself has below zero stands for something else, and may stay there.
+    own = model.theta_consistent
+    return np.array([k for k in found if own is None or own[k] >= 0.0], dtype=np.intp)
+
+
+def _is_possible(model: IdentifiedModel, theta: FloatArray) -> bool:
+    bodies = smallest_eigenvalues(theta[: 10 * model.robot.n])
+    return bool(np.all(bodies > 0.0) and np.all(theta[_not_negative(model)] >= 0.0))
+
+
+def _nearest(
+    model: IdentifiedModel, root: FloatArray, drawn: FloatArray, deviation: FloatArray
+) -> FloatArray:
+    """Return possible parameters whose base parameters are nearest to drawn ones (b,)."""
+    own, reduction = model.theta_consistent, model.reduction
+    assert own is not None
+    # Of directions that the covariance does not allow there is no step.
+    inverse = np.linalg.pinv(root, rcond=1e-9)
+    whitened = inverse @ (reduction.K * deviation)
+    wanted = inverse @ (drawn - reduction.K @ own)
+    rows, bodies = _not_negative(model), own[: 10 * model.robot.n]
+    step = step_to_bodies(
+        own, deviation,
+        (whitened.T @ whitened + OPEN_WEIGHT * np.eye(own.size), -whitened.T @ wanted), rows,
+        # Half of what the model itself has where that is less than the margin.
+        np.minimum(_margins(bodies), np.maximum(0.5 * smallest_eigenvalues(bodies), 0.0)),
+    )
+    if step is not None:
+        theta = own + deviation * step
+        theta[rows] = np.maximum(theta[rows], 0.0)
+        if _is_possible(model, theta):
+            return theta
+    # Without clarabel: as far towards the draw as bodies exist.
+    for halving in range(1, HALVINGS):
+        part = reduction.K @ own + 0.5**halving * (drawn - reduction.K @ own)
+        theta = keep_base(reduction, part, own, deviation)
+        if _is_possible(model, theta):
+            return theta
+    return own

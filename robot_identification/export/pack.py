@@ -56,9 +56,9 @@ def simulation_pack(model: IdentifiedModel, options: ExportOptions) -> dict[str,
         'arm_joints.usda': export_usd(model, options.usd_joints),
         'isaac_lab.py': export_isaac_lab(model),
     }
-    draws = draw_consistent(model, options.models, options.seed)
+    draws, moved = draw_consistent(model, options.models, options.seed)
     width, listed = len(str(options.models - 1)), []
-    for number, theta in enumerate(draws.theta):
+    for number, theta in enumerate(draws):
         drawn = replace(
             model, theta_consistent=theta, theta_base=model.reduction.K @ theta
         )
@@ -78,7 +78,7 @@ def simulation_pack(model: IdentifiedModel, options: ExportOptions) -> dict[str,
         'robot': model.robot.name,
         'seed': options.seed,
         'covariance_kind': model.covariance_kind,
-        'moved_to_possible': draws.moved,
+        'moved_to_possible': moved,
         'units': 'kg, m, kg m^2 about the centre of mass in the frame of the joint, N m, '
                  'N m s/rad',
         'models': listed,

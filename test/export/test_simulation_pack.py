@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from recordings import fourier_motion
 from robot_identification.errors import UsageError
-from robot_identification.estimation.draws import draw_consistent
-from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.estimation.standard import (
+    consistent_standard_parameters, draw_consistent,
+)
 from robot_identification.export.formats import ExportOptions
 from robot_identification.export.pack import export_isaac_lab, export_usd, simulation_pack
 from robot_identification.model.consistency import smallest_eigenvalues
@@ -132,14 +133,14 @@ def test_draws_hold_the_true_torques(tmp_path):
         if theta is None:
             assert 'negative' in note
             continue
-        draws = draw_consistent(replace(found, theta_consistent=theta), 100, seed)
-        moved += draws.moved
+        draws, count = draw_consistent(replace(found, theta_consistent=theta), 100, seed)
+        moved += count
         torques = np.array([
             replace(found, theta_base=found.reduction.K @ one).torque(motion)
-            for one in draws.theta
+            for one in draws
         ])
         inside.append((torques.min(axis=0) <= true) & (true <= torques.max(axis=0)))
-        for one in draws.theta:
+        for one in draws:
             assert np.all(smallest_eigenvalues(one[:30]) > 0.0)
             assert np.all(one[-3:] >= 0.0)
     assert len(inside) == 7

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Consistent least squares as a conic program, solved by clarabel.
+Conic programs of consistent bodies, solved by clarabel.
 
 What the solver says of itself is not believed: optimality and feasibility are computed again.
 """
@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.estimation.estimators.consistent_problem import (
-    ConsistentProblem, upper_triangle,
+    ConsistentProblem, PSEUDO_INERTIA_MAP, upper_triangle,
 )
 import scipy
 
@@ -66,6 +66,49 @@ def solve_conic(problem: ConsistentProblem, weight: float) -> FloatArray | None:
     others = found[10 * problem.links:]
     others[problem.not_negative] = np.maximum(others[problem.not_negative], 0.0)
     return found if problem.is_possible(found) else None
+
+
+def step_to_bodies(
+    start: FloatArray, deviation: FloatArray, cost: tuple[FloatArray, FloatArray],
+    not_negative: IntArray, margins: FloatArray,
+    kept: tuple[FloatArray, FloatArray] | None = None,
+) -> FloatArray | None:
+    """
+    Return the cheapest step (p,) to consistent bodies [1]_; None without clarabel or an optimum.
+
+    Standard parameters are ``start + deviation * step``, and the matrix P and vector q of ``x' P x
+    / 2 + q' x`` its `cost`. Some parameters are `not_negative`; of a link, no eigenvalue of the
+    pseudo-inertia is below its margin (n,). Matrix and side of what is `kept` are those of an
+    equation of the step.
+
+    References
+    ----------
+    .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically consistent
+       inertial parameter identification", IEEE RA-L 3(1), 2018.
+
+    """
+    p, blocks, sides = start.size, [], []
+    if kept is not None:
+        blocks, sides = [kept[0]], [kept[1]]
+    blocks.append(-np.eye(p)[not_negative] * deviation)
+    sides.append(start[not_negative])
+    for link, margin in enumerate(margins):
+        own = slice(10 * link, 10 * link + 10)
+        rows = np.zeros((10, p))
+        rows[:, own] = -PSEUDO_INERTIA_MAP * deviation[own]
+        blocks.append(rows)
+        sides.append(PSEUDO_INERTIA_MAP @ start[own] - margin * upper_triangle(np.eye(4)))
+
+    def state(clarabel: Any) -> tuple[Any, ...]:
+        cones = [] if kept is None else [clarabel.ZeroConeT(len(kept[1]))]
+        cones += [
+            clarabel.NonnegativeConeT(len(not_negative)),
+            *(clarabel.PSDTriangleConeT(4) for _ in margins),
+        ]
+        P, A = map(scipy.sparse.csc_matrix, (cost[0], np.vstack(blocks)))
+        return P, cost[1], A, np.concatenate(sides), cones
+
+    return solve_program(state)
 
 
 def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
