@@ -11,7 +11,6 @@ import io
 from typing import TYPE_CHECKING
 
 from reproductions.reproduction import Picture, picture_of
-from robot_identification.report.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +21,13 @@ SMALL, SMALLER = 8.0, 7.0
 # A few lines and letters need no more, and files are a third as large.
 COLOURS = 64
 BLACK, BLUE, RED, GREEN, GREY = '#202020', '#2060c0', '#c03020', '#2a8a3a', '#a8a8a8'
+
+
+def new_figure(width: float, height: float, resolution: float) -> Figure:
+    """Return an empty figure that needs no screen; size in inch, resolution in dots/inch."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=resolution, layout='constrained')
 
 
 def panels(rows: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:

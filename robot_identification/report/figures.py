@@ -4,22 +4,23 @@
 """
 Helpers of all figures, and the smaller ones.
 
-Figures of pages hold no text of the user's: joint and bag names stand around them. matplotlib
-draws the PNG of a motion alone; it takes as long to load as the rest of the package. Nothing here
-touches pyplot's global state.
+Figures of pages hold no text of the user's: joint and bag names stand around them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import io
 from typing import TYPE_CHECKING
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.report.plot import Drawing, Panel, Picture, PREDICTED
+from robot_identification.report.plot import (
+    Drawing, FONT_SIZE, GRID, Panel, Picture, POINTS_PER_INCH, PREDICTED,
+)
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4
@@ -97,11 +98,52 @@ def single_panel(height: float, left: float = WIDE_LABELS) -> tuple[Drawing, Pan
     return drawing, panel
 
 
-def new_figure(width: float, height: float, resolution: float) -> Figure:
-    """Return an empty figure that needs no screen; size in inch, resolution in dots/inch."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def draw_png(drawings: Sequence[tuple[str, Drawing]], columns: int) -> bytes:
+    """
+    Return drawings, each with a title, in rows of so many, as PNG.
+
+    The same drawings give the same bytes. matplotlib takes as long to load as all the rest.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=resolution, layout='constrained')
-    FigureCanvasAgg(figure)
-    return figure
+    title = 2.0 * FONT_SIZE  # room above [points]
+    rows = [drawings[first: first + columns] for first in range(0, len(drawings), columns)]
+    heights = [title + max(drawing.height for _, drawing in row) for row in rows]
+    each = max(drawing.width for _, drawing in drawings)
+    width, height = columns * each, sum(heights)
+    figure = Figure(figsize=(width / POINTS_PER_INCH, height / POINTS_PER_INCH), dpi=130.0)
+    for row, top in zip(rows, np.cumsum([0.0, *heights]), strict=False):
+        for column, (text, drawing) in enumerate(row):
+            left = column * each
+            figure.text(
+                (left + 0.5 * drawing.width) / width, 1.0 - (top + title) / height, text,
+                ha='center', parse_math=False,
+            )
+            for panel in drawing.all_panels:
+                below = top + title + panel.top + panel.y.length
+                _draw_axes(panel, figure.add_axes((
+                    (left + panel.left) / width, 1.0 - below / height,
+                    panel.x.length / width, panel.y.length / height,
+                )))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format='png', metadata={'Software': None})
+    return buffer.getvalue()
+
+
+def _draw_axes(panel: Panel, axes: Axes) -> None:
+    """Draw a panel with matplotlib."""
+    for mark in panel.marks:
+        if not mark.width:
+            axes.fill(mark.x, mark.y, color=mark.colour)
+        elif mark.dots:
+            axes.plot(mark.x, mark.y, 'o', color=mark.colour, markersize=mark.width)
+        else:
+            axes.plot(
+                mark.x, mark.y, color=mark.colour, linewidth=mark.width,
+                linestyle='--' if mark.dashed else '-',
+            )
+    axes.set(xlim=panel.x.ends(), ylim=panel.y.ends(), xlabel=panel.x.label, ylabel=panel.y.label)
+    axes.tick_params(labelsize=FONT_SIZE, labelbottom=panel.x.numbered)
+    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[['top', 'right']].set_visible(False)

@@ -155,6 +155,29 @@ def _power(value: float) -> str:
     return f'{"" if factor == 1 else f"{factor}·"}10{str(decade).translate(_SUPERSCRIPTS)}'
 
 
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """Curve, dots or filled polygon of a panel."""
+
+    x: FloatArray
+    y: FloatArray
+    colour: str
+    width: float = 0.0  # of a curve, or of a dot [points]; zero of a polygon
+    dots: bool = False
+    dashed: bool = False
+    name: str = ''  # of a curve whose values the page's script reads
+
+    def attributes(self) -> str:
+        """Return how it looks, in SVG."""
+        ink = _ink(self.colour)
+        if not self.width:
+            return f'fill="{ink}" stroke="none"'
+        dashes = f' stroke-dasharray="{_units(4.0)}"' if self.dashed else ''
+        round_ends = ' stroke-linecap="round"' if self.dots else ''
+        named = f' data-name="{self.name}"' if self.name else ''
+        return f'stroke="{ink}" stroke-width="{_units(self.width)}"{round_ends}{dashes}{named}'
+
+
 @dataclass
 class Panel:
     """One pair of axes; places are in points from the drawing's upper left corner."""
@@ -163,7 +186,7 @@ class Panel:
     top: float
     x: Axis
     y: Axis
-    _marks: list[tuple[FloatArray, FloatArray, str, bool]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
 
     def curve(
         self, x: FloatArray, y: FloatArray, colour: str, width: float, *, name: str = '',
@@ -174,18 +197,11 @@ class Panel:
 
         The page's script reads values of curves with a name.
         """
-        named = f' data-name="{name}"' if name else ''
-        dashes = f' stroke-dasharray="{_units(4.0)}"' if dashed else ''
-        self._add(
-            x, y, f'stroke="{_ink(colour)}" stroke-width="{_units(width)}"{dashes}{named}'
-        )
+        self._add(Mark(x, y, colour, width, dashed=dashed, name=name))
 
     def dots(self, x: FloatArray, y: FloatArray, colour: str, size: float) -> None:
         """Draw a dot at every pair of finite values; its diameter is in points."""
-        self._add(
-            x, y, f'stroke="{_ink(colour)}" stroke-width="{_units(size)}" stroke-linecap="round"',
-            dots=True,
-        )
+        self._add(Mark(x, y, colour, size, dots=True))
 
     def bars(self, edges: FloatArray, heights: FloatArray, colour: str) -> None:
         """Fill the bins (m,) of a histogram between edges (m + 1,)."""
@@ -196,18 +212,14 @@ class Panel:
     def error_bars(self, x: FloatArray, y: FloatArray, half: FloatArray, colour: str) -> None:
         """Draw a bar from y - half to y + half at every x."""
         nothing = np.full(len(x), np.nan)
-        self._add(
+        self.curve(
             np.column_stack([x, x, nothing]).ravel(),
-            np.column_stack([y - half, y + half, nothing]).ravel(),
-            f'stroke="{_ink(colour)}" stroke-width="{_units(0.8)}"',
+            np.column_stack([y - half, y + half, nothing]).ravel(), colour, 0.8,
         )
 
     def level(self, y: float, colour: str = '#000', width: float = 0.6) -> None:
         """Draw a line across the panel."""
-        self._add(
-            np.array([-np.inf, np.inf]), np.array([y, y]),
-            f'stroke="{_ink(colour)}" stroke-width="{_units(width)}"',
-        )
+        self.curve(np.array([-np.inf, np.inf]), np.array([y, y]), colour, width)
 
     def band(self, low: float, high: float, colour: str) -> None:
         """Fill what lies between two levels."""
@@ -220,7 +232,7 @@ class Panel:
 
     def fill(self, x: FloatArray, y: FloatArray, colour: str) -> None:
         """Fill a polygon."""
-        self._add(x, y, f'fill="{_ink(colour)}" stroke="none"')
+        self._add(Mark(x, y, colour))
 
     def label(self, vertical: str, horizontal: str) -> None:
         """Name the axes; a line break in the vertical label makes two lines."""
@@ -228,7 +240,7 @@ class Panel:
 
     def svg(self, width: float) -> str:
         """Return the panel for a drawing so wide [points]."""
-        inside = ''.join(self._path(*mark) for mark in self._marks)
+        inside = ''.join(map(self._path, self.marks))
         box = (
             f'x="{_units(self.left)}" y="{_units(self.top)}" '
             f'width="{_units(self.x.length)}" height="{_units(self.y.length)}"'
@@ -250,14 +262,14 @@ class Panel:
         label = f' data-label="{escape(self.x.label)}"' if self.x.label else ''
         return f' {ends}{time}{label}'
 
-    def _add(self, x: FloatArray, y: FloatArray, how: str, *, dots: bool = False) -> None:
-        self.x.include(x)
-        self.y.include(y)
-        self._marks.append((np.asarray(x), np.asarray(y), how, dots))
+    def _add(self, mark: Mark) -> None:
+        self.x.include(mark.x)
+        self.y.include(mark.y)
+        self.marks.append(mark)
 
-    def _path(self, x: FloatArray, y: FloatArray, how: str, dots: bool) -> str:
+    def _path(self, mark: Mark) -> str:
         """Return a mark in units of the drawing, from the panel's upper left corner."""
-        across, up = self.x.length, self.y.length
+        across, up, x, y = self.x.length, self.y.length, mark.x, mark.y
         # What is far outside stays there, in numbers of a few digits.
         right = np.clip(np.where(np.isinf(x), np.sign(x) * 2.0 * across, self.x.place(x)),
                         -across, 2.0 * across)
@@ -266,8 +278,8 @@ class Panel:
         seen = np.isfinite(whole).all(axis=1)
         places = np.rint(np.where(seen[:, None], whole, 0.0)).astype(int)
         edges = np.flatnonzero(np.diff(seen.astype(int), prepend=0, append=0)).reshape(-1, 2)
-        path = ''.join(_piece(places[first:last], dots) for first, last in edges)
-        return f'<path d="{path}" {how}/>' if path else ''
+        path = ''.join(_piece(places[first:last], mark.dots) for first, last in edges)
+        return f'<path d="{path}" {mark.attributes()}/>' if path else ''
 
     def _ticks(self, width: float) -> tuple[str, str]:
         """Return what stands below the curves, the grid, and what stands around them."""
@@ -313,11 +325,11 @@ class Panel:
 
 
 class Drawing:
-    """A figure of panels; size in inch."""
+    """A figure of panels; size in inch, later in points."""
 
     def __init__(self, width: float, height: float) -> None:
-        self._width, self._height = POINTS_PER_INCH * width, POINTS_PER_INCH * height
-        self._panels: list[Panel] = []
+        self.width, self.height = POINTS_PER_INCH * width, POINTS_PER_INCH * height
+        self.all_panels: list[Panel] = []
         self._parts: list[str] = []
 
     def panels(
@@ -336,8 +348,8 @@ class Drawing:
         """
         left, below, right, above = (POINTS_PER_INCH * margin for margin in margins)
         between, apart = (POINTS_PER_INCH * gap for gap in gaps)
-        across = (self._width - left - right - between * (columns - 1)) / columns
-        free = self._height - below - above - apart * (len(rows) - 1)
+        across = (self.width - left - right - between * (columns - 1)) / columns
+        free = self.height - below - above - apart * (len(rows) - 1)
         top, added = above, []
         for share in rows:
             up = free * share / sum(rows)
@@ -349,7 +361,7 @@ class Drawing:
                 for number in range(columns)
             ]
             top += up + apart
-        self._panels += added
+        self.all_panels += added
         return added
 
     def add(self, part: str) -> None:
@@ -358,8 +370,8 @@ class Drawing:
 
     def picture(self, title: str, alternative: str) -> Picture:
         """Return the picture; the title may be empty, `alternative` is for screen readers."""
-        inside = ''.join([*(panel.svg(self._width) for panel in self._panels), *self._parts])
-        width, height = self._width, self._height
+        inside = ''.join([*(panel.svg(self.width) for panel in self.all_panels), *self._parts])
+        width, height = self.width, self.height
         scale = 96.0 / POINTS_PER_INCH  # pixels of CSS to the point
         text = (
             f'<svg class="plot" role="img" aria-label="{escape(alternative)}" '

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-import io
 from itertools import product
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation import (
     CRITERIA, criteria_columns, describe_certificate_gaps, describe_waived_collision, Evaluation,
-    Experiment, motion_limits, Obstacle, tool_frame, tool_path, Trajectory, UNITS_NOTE,
+    Experiment, motion_limits, Obstacle, tool_path, Trajectory, UNITS_NOTE,
     WeakParameter,
 )
 from robot_identification.model import describe_placeholders, rigid_torque, RobotModel
-from robot_identification.report.figures import GAP, MARGINS, new_figure, WIDE_LABELS, WIDTH
+from robot_identification.report.figures import draw_png, GAP, MARGINS, WIDE_LABELS, WIDTH
 from robot_identification.report.formatting import NOT_AVAILABLE, number, percent
 from robot_identification.report.page import render_page
 from robot_identification.report.parameters import WEAK_SHARE
@@ -32,16 +30,11 @@ from robot_identification.report.plot import (
 from robot_identification.validation import Verdict
 import scipy
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 LIMIT_UNITS = {
     'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s²', 'torque': 'N m',
     'jerk': 'rad/s³',
 }
 CURVE, LIMIT, BEGIN = PREDICTED, RESIDUAL, '#009e73'
-FONT_SIZE = 9  # [points]
 INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
 # Name, values (m, n), lower and upper limits (n,) and unit.
 Curves = tuple[str, FloatArray, FloatArray, FloatArray, str]
@@ -215,44 +208,16 @@ def _cell(value: float | None) -> str:
     return number(value, 4) if math.isfinite(value) else 'infinite'
 
 
-def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> Figure:
-    """
-    Draw one period of a motion, certified or not.
-
-    A row for each joint: position, velocity and acceleration over time, with the limits that the
-    experiment's margins and windows leave as dashed lines. Below, the path of the tool in three
-    projections, with the boxes of the cell. Raises UsageError if the experiment names an unknown
-    joint.
-    """
-    above, below = 1.15 * robot.n + 0.6, 4.3  # heights of joints and path [inch]
-    figure = new_figure(11.0, above + below, 130.0)
-    rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, below]))
-    rows[0].suptitle(
-        f'{robot.name}: {trajectory.form.name}, {trajectory.form.duration:g} s, '
-        f'{trajectory.periods} period{"s" if trajectory.periods > 1 else ""} (dashed: what '
-        'limits, margins and windows leave)',
-        fontsize=FONT_SIZE + 2, parse_math=False,
-    )
-    _draw_joints(
-        rows[0].subplots(robot.n, 3, sharex=True, squeeze=False), robot,
-        *_curves(robot, trajectory, experiment),
-    )
-    rows[1].suptitle(
-        f'path of {tool_frame(robot)} in the root frame (dot: start and end; square: base; grey: '
-        'obstacles)',
-        fontsize=FONT_SIZE + 2, parse_math=False,
-    )
-    _draw_path(rows[1].subplots(1, len(VIEWS), squeeze=False)[0], robot, trajectory, experiment)
-    return figure
-
-
 def trajectory_png(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> bytes:
-    """Return the picture of a motion as PNG; the same motion gives the same bytes."""
-    buffer = io.BytesIO()
-    plot_trajectory(robot, trajectory, experiment).savefig(
-        buffer, format='png', metadata={'Software': None}
-    )
-    return buffer.getvalue()
+    """
+    Return the pictures of a motion, certified or not, as one PNG; same motion, same bytes.
+
+    Raises UsageError if the experiment names an unknown joint.
+    """
+    return draw_png([
+        *_joint_drawings(robot, trajectory, experiment),
+        *_path_drawings(robot, trajectory, experiment),
+    ], len(VIEWS))
 
 
 def _curves(
@@ -277,10 +242,21 @@ def joint_pictures(
     """
     Draw position, velocity, acceleration and torque of every joint over one period.
 
-    Torques are those of the description's bodies, without friction.
+    Torques are those of the description's bodies, without friction. The limits that the
+    experiment's margins and windows leave are dashed lines.
     """
+    return tuple(
+        drawing.picture(name, (
+            f'Position, velocity, acceleration and torque of {name} over one period, limits '
+            'dashed'
+        )) for name, drawing in _joint_drawings(robot, trajectory, experiment)
+    )
+
+
+def _joint_drawings(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> Iterator[tuple[str, Drawing]]:
     t, rows = _curves(robot, trajectory, experiment)
-    pictures = []
     for joint, name in enumerate(robot.joint_names):
         drawing = Drawing(WIDTH, 4.4)
         panels = drawing.panels(
@@ -295,20 +271,28 @@ def joint_pictures(
             panel.label(
                 f'[{robot.unit(unit, joint)}]', 'time [s]' if panel is panels[-1] else ''
             )
-        pictures.append(drawing.picture(
-            name,
-            f'Position, velocity, acceleration and torque of {name} over one period, limits '
-            'dashed',
-        ))
-    return tuple(pictures)
+        yield name, drawing
 
 
 def path_pictures(
     robot: RobotModel, trajectory: Trajectory, experiment: Experiment
 ) -> tuple[Picture, ...]:
-    """Draw the path of the tool in three projections for a page; see `plot_trajectory`."""
+    """
+    Draw the path of the tool in three projections, with the boxes of the cell.
+
+    A dot is at start and end, a square at the base.
+    """
+    return tuple(
+        drawing.picture('', text)
+        for text, drawing in _path_drawings(robot, trajectory, experiment)
+    )
+
+
+def _path_drawings(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> Iterator[tuple[str, Drawing]]:
     path, ends, half = _seen_path(robot, trajectory)
-    seen, pictures = ('from above', 'from the side', 'from the front'), []
+    seen = ('from above', 'from the side', 'from the front')
     for (across, up), view in zip(VIEWS, seen, strict=True):
         drawing = Drawing(0.8 * WIDTH, 0.8 * WIDTH - MARGINS[0] + MARGINS[1])
         panel, = drawing.panels(MARGINS)
@@ -323,8 +307,7 @@ def path_pictures(
         panel.x.set_limits(*ends[:, across])
         panel.y.set_limits(*ends[:, up])
         panel.label(f'{"xyz"[up]} [m]', f'{"xyz"[across]} [m]')
-        pictures.append(drawing.picture('', f'Path of the tool {view}'))
-    return tuple(pictures)
+        yield f'Path of the tool {view}', drawing
 
 
 def _seen_path(
@@ -349,51 +332,11 @@ def _outlines(experiment: Experiment, plane: Sequence[int]) -> Iterator[FloatArr
             yield corners[scipy.spatial.ConvexHull(corners).vertices]
 
 
-def _draw_joints(
-    panels: NDArray[np.object_], robot: RobotModel, t: FloatArray, rows: Sequence[Curves]
-) -> None:
-    for column, (title, values, lower, upper, unit) in enumerate(rows[:3]):
-        for joint in range(robot.n):
-            axes = panels[joint, column]
-            axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
-            for limit in _near_limits(values[:, joint], lower[joint], upper[joint]):
-                axes.axhline(limit, color=LIMIT, linewidth=1.0, linestyle='--')
-            axes.margins(x=0.0, y=0.12)
-            _tidy(axes)
-        panels[0, column].set_title(
-            f'{title} [{robot.units(unit)}]', fontsize=FONT_SIZE + 1
-        )
-        panels[-1, column].set_xlabel('time [s]', fontsize=FONT_SIZE)
-    for joint, name in enumerate(robot.joint_names):
-        panels[joint, 0].set_ylabel(
-            _in_lines(name), fontsize=FONT_SIZE, rotation=0, ha='right', va='center',
-            parse_math=False,
-        )
-
-
 def _near_limits(values: FloatArray, *limits: float) -> list[float]:
     """Return the limits within four times what is used; others leave the panel to the motion."""
     middle = 0.5 * (values.max() + values.min())
     reach = max(2.0 * float(np.ptp(values)), 1e-3)
     return [limit for limit in limits if abs(limit - middle) <= reach]
-
-
-def _draw_path(
-    panels: Sequence[Axes], robot: RobotModel, trajectory: Trajectory, experiment: Experiment
-) -> None:
-    path, ends, _ = _seen_path(robot, trajectory)
-    for axes, (across, up) in zip(panels, VIEWS, strict=True):
-        for outline in _outlines(experiment, [across, up]):
-            axes.fill(*outline.T, facecolor='#b0b0b0', edgecolor='#606060', alpha=0.3)
-        axes.plot(path[:, across], path[:, up], color=CURVE, linewidth=1.2)
-        axes.plot(path[0, across], path[0, up], 'o', color=BEGIN, markersize=6)
-        axes.plot(0.0, 0.0, 's', color='black', markersize=6)
-        axes.set_xlim(*ends[:, across])
-        axes.set_ylim(*ends[:, up])
-        axes.set_aspect('equal')
-        axes.set_xlabel(f'{"xyz"[across]} [m]', fontsize=FONT_SIZE)
-        axes.set_ylabel(f'{"xyz"[up]} [m]', fontsize=FONT_SIZE)
-        _tidy(axes)
 
 
 def box_corners(obstacle: Obstacle) -> FloatArray:
@@ -403,16 +346,3 @@ def box_corners(obstacle: Obstacle) -> FloatArray:
         signs * obstacle.size @ pin.rpy.rpyToMatrix(*obstacle.rpy).T + obstacle.xyz
     )
     return corners
-
-
-def _in_lines(name: str) -> str:
-    """Return a joint's name in lines that fit next to a panel."""
-    return name.replace('_joint', '\njoint') if len(name) > 14 else name
-
-
-def _tidy(axes: Axes) -> None:
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(True, color='#e0e0e0', linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)

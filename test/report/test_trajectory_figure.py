@@ -8,7 +8,6 @@ import re
 
 from builders import mixed_urdf, two_link_urdf
 from long_tests import long_test
-from matplotlib.patches import Polygon
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -23,7 +22,7 @@ from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.effort_figures import arm_drawing, joint_positions, project, SIZE
 from robot_identification.report.trajectory_report import (
-    box_corners, plot_trajectory, trajectory_png,
+    _joint_drawings, _path_drawings, box_corners, trajectory_png,
 )
 
 
@@ -32,43 +31,32 @@ def experiment():
     return replace(load_experiment(find_experiment('demo')), window={})
 
 
-def panels(figure):
-    axes = figure.get_axes()
-    return np.array(axes[:-3]).reshape(-1, 3), axes[-3:]
-
-
 @pytest.fixture(scope='module')
 def motion(ur5, experiment):
     return some_motion(ur5, experiment, 0.3)
 
 
-@pytest.fixture(scope='module')
-def drawn(ur5, motion, experiment):
-    return panels(plot_trajectory(ur5, motion, experiment))
+def panels_of(drawings):
+    return [drawing.all_panels for _, drawing in drawings]
 
 
-def test_every_joint_has_its_curves_and_limits(ur5, motion, drawn):
+def test_every_joint_has_its_curves_and_limits(ur5, motion, experiment):
     """Curves are the motion's samples; dashed lines are at the margins, where they are near."""
-    joints, path = drawn
-    assert joints.shape == (6, 3)
-    assert [axes.get_title() for axes in joints[0]] == [
-        'position [rad]', 'velocity [rad/s]', 'acceleration [rad/s²]'
-    ]
-    for joint, name in enumerate(ur5.joint_names):
-        assert joints[joint, 0].get_ylabel().replace('\n', '_') == name
-        for kind, axes in zip(('q', 'dq', 'ddq'), joints[joint], strict=True):
-            curve, *limits = axes.get_lines()
-            expected = getattr(motion.sample(curve.get_xdata()), kind)[:, joint]
-            np.testing.assert_allclose(curve.get_ydata(), expected, atol=1e-12)
+    drawings = list(_joint_drawings(ur5, motion, experiment))
+    assert tuple(name for name, _ in drawings) == ur5.joint_names
+    for joint, panels in enumerate(panels_of(drawings)):
+        assert [panel.y.label for panel in panels] == ['[rad]', '[rad/s]', '[rad/s²]', '[N m]']
+        for kind, panel in zip(('q', 'dq', 'ddq'), panels, strict=False):
+            curve, *limits = panel.marks
+            expected = getattr(motion.sample(curve.x), kind)[:, joint]
+            np.testing.assert_allclose(curve.y, expected, atol=1e-12)
             assert len(limits) <= 2
-            assert all(line.get_linestyle() == '--' for line in limits)
-    margins = sorted(line.get_ydata()[0] for line in joints[0, 1].get_lines()[1:])
+            assert all(line.dashed for line in limits)
+    margins = sorted(line.y[0] for line in drawings[0][1].all_panels[1].marks[1:])
     assert margins == pytest.approx(0.6 * ur5.limits.velocity[0] * np.array([-1.0, 1.0]))
-    assert [axes.get_xlabel() for axes in path] == ['x [m]', 'x [m]', 'y [m]']
-    assert [axes.get_ylabel() for axes in path] == ['y [m]', 'z [m]', 'z [m]']
 
 
-def test_the_path_is_that_of_the_tool(ur5, motion, drawn):
+def test_the_path_is_that_of_the_tool(ur5, motion, experiment):
     """By Pinocchio's own forward kinematics of the last link."""
     assert tool_frame(ur5) == 'tool0'
     q = motion.sample(np.linspace(0.0, 10.0, 5)).q
@@ -77,10 +65,13 @@ def test_the_path_is_that_of_the_tool(ur5, motion, drawn):
         pin.framesForwardKinematics(model, data, pose)
         expected = data.oMf[model.getFrameId('tool0')].translation
         np.testing.assert_allclose(place, expected, atol=1e-12)
-    _, path = drawn
-    curve = path[0].get_lines()[0]
-    whole = tool_path(ur5, motion.sample(np.linspace(0.0, 10.0, len(curve.get_xdata()))).q)
-    np.testing.assert_allclose(np.column_stack(curve.get_data()), whole[:, :2], atol=1e-12)
+    panels = [panel for panel, in panels_of(_path_drawings(ur5, motion, experiment))]
+    assert [(panel.x.label, panel.y.label) for panel in panels] == [
+        ('x [m]', 'y [m]'), ('x [m]', 'z [m]'), ('y [m]', 'z [m]'),
+    ]
+    curve = panels[0].marks[0]
+    whole = tool_path(ur5, motion.sample(np.linspace(0.0, 10.0, len(curve.x))).q)
+    np.testing.assert_allclose(np.column_stack([curve.x, curve.y]), whole[:, :2], atol=1e-12)
 
 
 def test_boxes_of_the_cell_stand_where_they_are(ur5, motion, experiment):
@@ -91,10 +82,10 @@ def test_boxes_of_the_cell_stand_where_they_are(ur5, motion, experiment):
     assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2)] * 2 + [1.0])
     assert corners.mean(axis=0) == pytest.approx([0.5, -0.4, 0.5])
     cell = replace(experiment, obstacles=(box, carried))
-    _, path = panels(plot_trajectory(ur5, motion, cell))
-    for axes in path:
-        (shape,) = (patch for patch in axes.patches if isinstance(patch, Polygon))
-        assert shape.get_facecolor()[3] < 1.0, 'the path is seen through it'
+    above, = panels_of(_path_drawings(ur5, motion, cell))[0]
+    shape, edge, path, *_ = above.marks
+    assert np.ptp(shape.x) == np.ptp(edge.x) == pytest.approx(0.2 * np.sqrt(2))
+    assert len(path.x) > len(edge.x)
 
 
 @pytest.mark.parametrize('urdf', [
@@ -110,8 +101,6 @@ def test_other_arms_have_pictures_too(urdf, experiment):
     picture = trajectory_png(renamed, motion, experiment)
     assert picture.startswith(b'\x89PNG')
     assert trajectory_png(renamed, motion, experiment) == picture
-    joints, _ = panels(plot_trajectory(renamed, motion, experiment))
-    assert ('rad or m' in joints[0, 0].get_title()) == ('slide' in urdf)
 
 
 # --- the arm at the cursor ---------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from reproductions.__main__ import other_outcomes
 from reproductions.page import prose_of, render_markdown, write_reproduction
+from reproductions.panels import new_figure
 from reproductions.pieces import Pieces
 from reproductions.raviola_2021_motions import half_claim
 from reproductions.reproduction import (
@@ -18,7 +19,6 @@ from reproductions.reproduction import (
     reproduction_content, SCHEMA_VERSION, SEEDS, statement, Table,
 )
 from reproductions.seeds import compare_found, compare_ratios, interval_of, ratios_to_itself
-from robot_identification.report.figures import new_figure
 from robot_identification.report.formatting import json_text
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
