@@ -88,8 +88,8 @@ class JointSignals:
 
 
 @dataclass(frozen=True, eq=False)
-class Bodies:
-    """Mean (c,) and covariance (c, c) of inertial parameters."""
+class Gaussian:
+    """Mean (c,) and covariance (c, c) of inertial parameters, or of an effort at scale one."""
 
     mean: FloatArray
     covariance: FloatArray
@@ -237,7 +237,7 @@ def body_deviation(robot: RobotModel) -> FloatArray:
     return deviation.ravel()
 
 
-def bodies_of(robot: RobotModel, share: float = MASS_SHARE) -> Bodies:
+def bodies_of(robot: RobotModel, share: float = MASS_SHARE) -> Gaussian:
     """
     Return the bodies of the URDF, and how far they may be wrong.
 
@@ -252,10 +252,10 @@ def bodies_of(robot: RobotModel, share: float = MASS_SHARE) -> Bodies:
         of_mass = MASS_SHARE**2 * np.outer(body, body)
         covariance[10 * link, 10 * link] -= of_mass[0, 0]
         covariance[own, own] += of_mass
-    return Bodies(theta, (share / MASS_SHARE) ** 2 * covariance)
+    return Gaussian(theta, (share / MASS_SHARE) ** 2 * covariance)
 
 
-def payload_of(robot: RobotModel, share: float, reach: float, spread: float) -> Bodies:
+def payload_of(robot: RobotModel, share: float, reach: float, spread: float) -> Gaussian:
     """
     Return a payload at the last link.
 
@@ -269,15 +269,7 @@ def payload_of(robot: RobotModel, share: float, reach: float, spread: float) -> 
     theta[last.start] = mass
     deviation = mass * np.repeat([spread, distance, distance**2], [1, 3, 6])
     covariance[last, last] = np.diag(deviation**2)
-    return Bodies(theta, covariance)
-
-
-@dataclass(frozen=True, eq=False)
-class _Signal:
-    """Mean (p,) and covariance (p, p) of the effort of a hypothesis at scale one."""
-
-    mean: FloatArray
-    covariance: FloatArray
+    return Gaussian(theta, covariance)
 
 
 @dataclass(frozen=True)
@@ -332,7 +324,7 @@ class Hypotheses:
 
     def _expected(
         self, joint: int, signals: JointSignals, kind: str, nuisance: Nuisance
-    ) -> _Signal:
+    ) -> Gaussian:
         own = slice(10 * joint, None)
         payload = payload_of(self._robot, nuisance.payload, nuisance.reach, PAYLOAD_SPREAD)
         mean = (self._arm.mean + payload.mean)[own]
@@ -340,18 +332,18 @@ class Hypotheses:
         if kind != WITHOUT_GRAVITY:
             columns = signals.inertial + signals.gravity
             is_turned = kind == CURRENT and self._robot.drives.drive_gain[joint] < 0.0
-            return _Signal(
+            return Gaussian(
                 columns @ (-mean if is_turned else mean), columns @ covariance @ columns.T
             )
         left, left_mean = self._left_of_gravity(nuisance, payload)
-        return _Signal(
+        return Gaussian(
             signals.inertial @ mean + signals.gravity @ left_mean[own],
             signals.inertial @ covariance @ signals.inertial.T
             + signals.gravity @ left[own, own] @ signals.gravity.T,
         )
 
     def _left_of_gravity(
-        self, nuisance: Nuisance, payload: Bodies
+        self, nuisance: Nuisance, payload: Gaussian
     ) -> tuple[FloatArray, FloatArray]:
         """Return covariance and mean of the bodies that a controller's gravity leaves out."""
         if not nuisance.known:
@@ -368,10 +360,10 @@ class Hypotheses:
             np.zeros((len(signals.effort),) * 2),
         )
         free = replace(signals, largest_gain=np.inf)
-        return _average(free, _Signal(np.zeros(len(signals.effort)), covariance), CURRENT)
+        return _average(free, Gaussian(np.zeros(len(signals.effort)), covariance), CURRENT)
 
 
-def _average(signals: JointSignals, signal: _Signal, kind: str) -> float:
+def _average(signals: JointSignals, signal: Gaussian, kind: str) -> float:
     """Return the log-likelihood averaged over the scales of a kind and the levels of noise."""
     if kind == CURRENT:
         # Larger ones were as likely as the others before the efforts were seen.
@@ -394,7 +386,7 @@ def log_mean(values: FloatArray, weights: FloatArray) -> float:
 
 
 def _scaled_likelihood(
-    signals: JointSignals, signal: _Signal, scales: FloatArray
+    signals: JointSignals, signal: Gaussian, scales: FloatArray
 ) -> FloatArray:
     """Return the log-likelihood at every scale and noise level, (scales, levels)."""
     p = len(signals.effort)

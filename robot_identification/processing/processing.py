@@ -100,9 +100,8 @@ def process(
     fitted = _rows_to_fit(scored, duplicate, kinematics.moving, found)
     noise: Mapping[str, FloatArray] = {}
     if is_series:
-        periodic = follow_period(samples, kinematics, fitted, kinematic_filter)
-        noise = periodic.noise
-        found.notes += periodic.notes
+        noise, notes = follow_period(samples, kinematics, fitted, kinematic_filter)
+        found.notes += notes
     rotors = follow_rotors(
         recording, samples, kinematics, fitted, kinematic_filter
     ) if rotor_side else RotorSide()

@@ -69,24 +69,18 @@ def differentiate_only(
     return velocity, central_difference(velocity, rate)
 
 
-@dataclass(frozen=True)
-class Smoother:
-    """Interface of a filter of uniform samples."""
-
-    # Velocity (N, n), rate and filter in; smooth velocity and acceleration out
-    smooth: Callable[[FloatArray, float, KinematicFilter], tuple[FloatArray, FloatArray]]
-    # Rate and filter in; out how many samples away a sample no longer counts
-    memory: Callable[[float, KinematicFilter], int]
-
-
-# 'fourier' is none of these: a series is fitted to the whole recording at once.
-SMOOTHERS = {
-    'butterworth': Smoother(low_pass_twice, lambda rate, f: 2 * low_pass_memory(rate, f)),
-    'rloess': Smoother(regress_locally, lambda rate, f: rloess_memory(rate, f.span)),
-    'savitzky_golay': Smoother(
+Smooth = Callable[[FloatArray, float, KinematicFilter], tuple[FloatArray, FloatArray]]
+Memory = Callable[[float, KinematicFilter], int]
+# Of each filter of uniform samples, what makes smooth velocity and acceleration of velocity
+# (N, n), rate and filter, and what says how many samples away a sample no longer counts. 'fourier'
+# is none of these: a series is fitted to the whole recording at once.
+SMOOTHERS: dict[str, tuple[Smooth, Memory]] = {
+    'butterworth': (low_pass_twice, lambda rate, f: 2 * low_pass_memory(rate, f)),
+    'rloess': (regress_locally, lambda rate, f: rloess_memory(rate, f.span)),
+    'savitzky_golay': (
         fit_local_polynomials, lambda rate, f: window_length(f.span, rate, f.order + 2)
     ),
-    'none': Smoother(differentiate_only, lambda rate, f: 0),
+    'none': (differentiate_only, lambda rate, f: 0),
 }
 
 
@@ -224,9 +218,9 @@ def smooth_kinematics(samples: Samples, kinematic_filter: KinematicFilter) -> Ki
 def _overlap(samples: Samples, kinematic_filter: KinematicFilter) -> int:
     """Return how many samples more a piece needs on both sides."""
     rate = 1.0 / samples.period
-    used = SMOOTHERS[kinematic_filter.kind].memory(rate, kinematic_filter)
+    _, memory = SMOOTHERS[kinematic_filter.kind]
     looked_at = max(low_pass_memory(rate, TRIM_FILTER), low_pass_memory(rate, SURVEY_FILTER))
-    return max(used, looked_at) + 2 * DIFFERENCE_REACH
+    return max(memory(rate, kinematic_filter), looked_at) + 2 * DIFFERENCE_REACH
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +248,8 @@ def _smooth_piece(
         known = np.where(samples.derived, 0.0, samples.dq[rows])
         recorded = interpolate(piece.t, times, known)
         velocity = np.where(samples.derived, slope, recorded)
-    dq, ddq = SMOOTHERS[kinematic_filter.kind].smooth(velocity, rate, kinematic_filter)
+    smooth, _ = SMOOTHERS[kinematic_filter.kind]
+    dq, ddq = smooth(velocity, rate, kinematic_filter)
     step = max(int(rate / SURVEY_RATE), len(samples.fresh) // MOST_SURVEYED, 1)
     some = slice(piece.inner.start, piece.inner.stop, step)
     return _Signals(
@@ -298,10 +293,9 @@ def smooth_effort(dataset: Dataset, kinematic_filter: KinematicFilter) -> FloatA
         count = max(round(duration * dataset.rate), 1) + 1
         grid = np.linspace(times[0], times[-1], count)
         uniform = interpolate(grid, times, dataset.effort[rows])
-        smooth, _ = SMOOTHERS[kinematic_filter.kind].smooth(
-            uniform, (count - 1) / duration, kinematic_filter
-        )
-        effort[rows] = interpolate(times, grid, smooth)
+        smooth, _ = SMOOTHERS[kinematic_filter.kind]
+        smoothed, _ = smooth(uniform, (count - 1) / duration, kinematic_filter)
+        effort[rows] = interpolate(times, grid, smoothed)
     return effort
 
 
@@ -313,23 +307,17 @@ NEAR_SHARE = 0.01  # of the travel [1]; chosen
 HIGHEST_HARMONIC = 0.8
 
 
-@dataclass(frozen=True, eq=False)
-class PeriodicFindings:
-    """Fourier series of a recording."""
-
-    # Standard deviations (n,) of one sample about the mean of all periods, by signal
-    noise: dict[str, FloatArray]
-    notes: tuple[str, ...]  # How many periods, and what does not follow them
-
-
 def follow_period(
     samples: Samples,
     kinematics: Kinematics,
     candidates: BoolArray,
     kinematic_filter: KinematicFilter,
-) -> PeriodicFindings:
+) -> tuple[dict[str, FloatArray], list[str]]:
     """
     Replace velocity and acceleration by the derivatives of a Fourier series.
+
+    Return the standard deviations (n,) of one sample about the mean of all periods, by signal, and
+    notes on the periods, and on what does not follow them.
 
     The series is fitted to the recorded positions of the last whole periods (Swevers et al.
     1997). What does not follow it, such as the way to the start, keeps the kinematics it has.
@@ -376,7 +364,7 @@ def follow_period(
         name: deviation_about_periods(samples.stamps, values, rows, period, rate)
         for name, values in signals.items()
     }
-    return PeriodicFindings(noise, tuple(notes))
+    return noise, notes
 
 
 def _follows(samples: Samples, series: FourierSeries, rows: IntegerArray) -> BoolArray:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,42 +21,18 @@ from robot_identification.validation.whiteness import autocovariance, independen
 SEEN = 3.0
 
 
-@dataclass(frozen=True, eq=False)
-class JointStiffness:
-    """Stiffness between rotor and link."""
-
-    values: FloatArray  # (n,) [N m/rad]; NaN where the deflection does not follow the torque
-    # (n,) [N m/rad]
-    standard_errors: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class BentJoint:
-    """Deflection of one joint under its load, along one recording."""
-
-    deflection: FloatArray  # (N,) position of the rotor less that of the link [rad]
-    matrix: FloatArray  # (N, b) torque on the link by parameter [N m per parameter]
-    others: FloatArray  # (N, m) what the deflection may follow besides
-
-
 def fit_stiffness(
-    recordings: Sequence[BentJoint], theta: FloatArray, covariance: FloatArray, rate: float
+    rows: FloatArray, theta: FloatArray, covariance: FloatArray, rate: float
 ) -> tuple[float, float]:
     """
     Return the stiffness of a joint and its standard error [N m/rad], NaN where none is seen.
 
-    The line ``deflection = torque / K + offset`` is fitted, with an offset for each recording, as
-    encoders have different zeros. The deflection stands on the left because it is what is measured
-    with noise. The error allows for residuals that are correlated in time, and for the errors of
-    the torque.
+    The line ``deflection = torque / K`` is fitted to rows (N, 1 + b): the position of the rotor
+    less that of the link [rad], and the torque on the link by parameter. The deflection stands on
+    the left because it is what is measured with noise. The error allows for residuals that are
+    correlated in time, and for the errors of the torque.
     """
-    parts = []
-    for one in recordings:
-        others = np.column_stack([np.ones(len(one.deflection)), one.others])
-        both = np.column_stack([one.deflection, one.matrix])
-        parts.append(both - others @ np.linalg.lstsq(others, both, rcond=None)[0])
-    joined = np.concatenate(parts)
-    bend, matrix = joined[:, 0], joined[:, 1:]
+    bend, matrix = rows[:, 0], rows[:, 1:]
     load = matrix @ theta
     energy = float(load @ load)
     if not energy > 0.0 or not np.any(bend):
@@ -75,44 +50,40 @@ def fit_stiffness(
 
 def find_stiffness(
     model: IdentifiedModel, motions: Sequence[Motion], rate: float
-) -> JointStiffness:
+) -> FloatArray:
     """
-    Return the stiffness of the joints of an identified arm from both sides of its gears.
+    Return stiffness and its standard error of the joints of an identified arm, (2, n) [N m/rad].
 
-    Where a rotor inertia is one parameter with that of a link, the torque that passes through the
-    gear is known but for a part that goes with the acceleration, which is then left aside. So is
-    what goes with the velocity, which a constant time between both readings makes.
+    They follow from both sides of its gears. The offset of a recording is left aside, as encoders
+    have different zeros, and so is what goes with the velocity: the rotor is read a little before
+    or after the link. Where a rotor inertia is one parameter with that of a link, the torque that
+    passes through the gear is known but for a part that goes with the acceleration, which is left
+    aside, too.
     """
     n, reduction = model.robot.n, model.reduction
     of_bodies = np.flatnonzero(reduction.independent < 10 * n)
-    columns = reduction.independent[of_bodies]
-    matrices = [
-        inertial_regressor(model.robot, motion).reshape(len(motion), n, -1)[:, :, columns]
-        for motion in motions
-    ]
-    rotors = model.parameters.reflected_inertia_slice
-    merged = [
-        bool(np.any(reduction.K[of_bodies, rotors.start + joint]))
-        if model.parameters.reflected_inertia else False
-        for joint in range(n)
-    ]
-    found = [
-        fit_stiffness(
-            [
-                BentJoint(
-                    motion.drive_side.q[:, joint] - motion.q[:, joint], matrix[:, joint],
-                    # The rotor is read a little before or after the link: its way in that time.
-                    np.column_stack(
-                        [motion.dq[:, joint], *([motion.ddq[:, joint]] if merged[joint] else [])]
-                    ),
-                )
-                for motion, matrix in zip(motions, matrices, strict=True)
-            ],
-            model.theta_base[of_bodies], model.covariance[np.ix_(of_bodies, of_bodies)], rate,
-        )
-        for joint in range(n)
-    ]
-    return JointStiffness(*np.array(found).T)
+    theta = model.theta_base[of_bodies]
+    covariance = model.covariance[np.ix_(of_bodies, of_bodies)]
+    merged = np.zeros(n, dtype=bool)
+    if model.parameters.reflected_inertia:
+        rotors = model.parameters.reflected_inertia_slice
+        merged = np.any(reduction.K[of_bodies, rotors], axis=0)
+    rows: list[list[FloatArray]] = [[] for _ in range(n)]
+    for motion in motions:
+        bend = motion.drive_side.q - motion.q
+        matrix = inertial_regressor(model.robot, motion).reshape(len(motion), n, -1)
+        for joint in range(n):
+            others = np.column_stack([
+                np.ones(len(motion)), motion.dq[:, joint],
+                *([motion.ddq[:, joint]] if merged[joint] else []),
+            ])
+            both = np.column_stack([
+                bend[:, joint], matrix[:, joint, reduction.independent[of_bodies]],
+            ])
+            rows[joint].append(both - others @ np.linalg.lstsq(others, both, rcond=None)[0])
+    return np.array([
+        fit_stiffness(np.concatenate(own), theta, covariance, rate) for own in rows
+    ]).T
 
 
 def two_encoder_figures(
@@ -145,14 +116,14 @@ def two_encoder_figures(
         )
     )
     fitted = sum(int(np.count_nonzero(dataset.fitted)) for dataset in datasets)
-    stiffness = find_stiffness(
+    stiffness, errors = find_stiffness(
         model,
         [dataset.motion.rows(at) for dataset, at in zip(datasets, taken, strict=True)],
         datasets[0].rate * len(tau) / max(fitted, len(tau)),
     )
     return {
-        'stiffness': stiffness.values,
-        'stiffness_standard_errors': stiffness.standard_errors,
+        'stiffness': stiffness,
+        'stiffness_standard_errors': errors,
         'nmse': square_over_mean(tau, tau - found),
         'nmse_urdf': square_over_mean(tau, tau - expected),
     }

@@ -41,7 +41,7 @@ from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation import draw_truth, GroundTruth, with_elastic_joints
 from robot_identification.validation.joint_stiffness import (
-    BentJoint, describe_two_encoder_figures, fit_stiffness, two_encoder_figures,
+    describe_two_encoder_figures, fit_stiffness, two_encoder_figures,
 )
 
 simulator = pytest.importorskip(
@@ -276,23 +276,24 @@ def test_stiffness_of_made_up_springs(rng):
     """Offsets differ by recording; the error covers noise, and the torque's own."""
     theta = np.array([2.0, -1.0])
     covariance = np.diag([0.02, 0.0]) ** 2
-    recordings, apart = [], []
+    apart = []
     for trial in range(60):
-        recordings = []
+        parts = []
         wrong = theta + np.array([0.02 * rng.normal(), 0.0])
         for offset in (0.1, -0.3):
             matrix = rng.normal(size=(300, 2))
             bend = matrix @ theta / 500.0 + offset + 1e-4 * rng.normal(size=300)
-            recordings.append(BentJoint(bend, matrix, np.zeros((300, 0))))
-        value, error = fit_stiffness(recordings, wrong, covariance, 100.0)
+            both = np.column_stack([bend, matrix])
+            parts.append(both - both.mean(axis=0))
+        rows = np.concatenate(parts)
+        value, error = fit_stiffness(rows, wrong, covariance, 100.0)
         apart.append((value - 500.0) / error)
         assert error < 10.0, trial
     # The variance of 60 normal numbers is 1 +- 0.18.
     assert 0.5 < np.mean(np.square(apart)) < 1.6
-    stiff = [replace(one, deflection=1e-4 * rng.normal(size=300)) for one in recordings]
-    assert np.isnan(fit_stiffness(stiff, theta, covariance, 100.0)).all()
-    rigid = [replace(one, deflection=np.zeros(300)) for one in recordings]
-    assert np.isnan(fit_stiffness(rigid, theta, covariance, 100.0)).all()
+    for bend in (1e-4 * rng.normal(size=len(rows)), np.zeros(len(rows))):
+        rows[:, 0] = bend
+        assert np.isnan(fit_stiffness(rows, theta, covariance, 100.0)).all()
 
 
 def test_terms_are_by_kind_and_their_values_by_name(arm):
