@@ -52,28 +52,29 @@ class Criterion:
         if not singular[-1] > 0.0:
             return float('inf'), np.zeros_like(W)
         value, by_singular = self.descent(singular, sharpness)
-        scaled = W / (lengths * np.sqrt(len(W)))
         # d s_i = u_i' dW v_i, and u_i s_i = W v_i.
-        gradient = (scaled @ (right * (by_singular / singular))) @ right.T
-        if self.unit_columns:
-            unit = scaled * np.sqrt(len(W))
-            gradient = gradient - unit * np.sum(unit * gradient, axis=0)
-        return value, gradient / (lengths * np.sqrt(len(W)))
+        scaled = W / (lengths * np.sqrt(len(W)))
+        by_scaled = (scaled @ (right * (by_singular / singular))) @ right.T
+        return value, self._by_entries(by_scaled, W, lengths)
 
     def log_spectrum(self, W: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return logarithms of `wanted` singular values (m,), and gradients by W, (m, N n, b)."""
         singular, right, lengths = self._spectrum(W)
-        root = np.sqrt(len(W))
-        scaled = W / (lengths * root)
+        scaled = W / (lengths * np.sqrt(len(W)))
         gradients = np.empty((len(wanted), *W.shape))
         for k, index in enumerate(wanted):
             left = scaled @ right[:, index] / singular[index] ** 2
-            gradient = np.outer(left, right[:, index])
-            if self.unit_columns:
-                unit = scaled * root
-                gradient -= unit * np.sum(unit * gradient, axis=0)
-            gradients[k] = gradient / (lengths * root)
+            gradients[k] = self._by_entries(np.outer(left, right[:, index]), W, lengths)
         return np.log(singular[wanted]), gradients
+
+    def _by_entries(
+        self, by_scaled: FloatArray, W: FloatArray, lengths: FloatArray
+    ) -> FloatArray:
+        """Return a gradient by the entries of W from that by the entries of the scaled matrix."""
+        if self.unit_columns:
+            unit = W / lengths
+            by_scaled = by_scaled - unit * np.sum(unit * by_scaled, axis=0)
+        return by_scaled / (lengths * np.sqrt(len(W)))
 
     def _spectrum(self, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return singular values, right vectors and what columns were divided by."""
