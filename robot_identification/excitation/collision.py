@@ -223,14 +223,14 @@ class CollisionModel:
         full[self._order] = q
         return full
 
+    def _results(self, q: FloatArray, data: Any) -> Any:
+        """Return the distance results of the pairs that are active in some data, at a pose."""
+        pin.computeDistances(self._model, self._data, self._geometry, data, self._full(q))
+        return data.distanceResults
+
     def distances(self, q: FloatArray) -> FloatArray:
         """Return the distance of every pair at a pose (n,) [m], negative where they overlap."""
-        pin.computeDistances(
-            self._model, self._data, self._geometry, self._geometry_data, self._full(q)
-        )
-        return np.array([
-            result.min_distance for result in self._geometry_data.distanceResults
-        ])
+        return np.array([one.min_distance for one in self._results(q, self._geometry_data)])
 
     def nearest(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
@@ -270,10 +270,7 @@ class CollisionModel:
         return np.array([self._watched_distances(q).min(initial=np.inf) for q in poses])
 
     def _watched_distances(self, q: FloatArray) -> FloatArray:
-        pin.computeDistances(
-            self._model, self._data, self._geometry, self._watched_data, self._full(q)
-        )
-        results = self._watched_data.distanceResults
+        results = self._results(q, self._watched_data)
         return np.array([results[int(pair)].min_distance for pair in self._watched])
 
     def _distance_gradients(
@@ -310,8 +307,7 @@ class CollisionModel:
 
     def place(self, q: FloatArray, pair: int) -> FloatArray:
         """Return where a pair is nearest at a pose (n,), in the root frame [m], shape (3,)."""
-        self.distances(q)
-        result = self._geometry_data.distanceResults[pair]
+        result = self._results(q, self._geometry_data)[pair]
         middle: FloatArray = 0.5 * (result.getNearestPoint1() + result.getNearestPoint2())
         return middle
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
+from robot_identification.excitation.experiment_file import errors_of
 from robot_identification.excitation.fourier_table import is_fourier_table, trajectory_of_table
 from robot_identification.excitation.parametrizations.parametrization import check_count
 from robot_identification.excitation.parametrizations.sampled import (
@@ -63,20 +64,19 @@ def import_motion(
     joints, source = tuple(robot_joint_names), str(path)
     text = read_text(path).removeprefix('\ufeff')
     check_count('periods', periods, 1, MAXIMUM_PERIODS)
-    if path.suffix.lower() == '.csv':
-        times, columns = _read_csv(text, joints, source)
-    else:
+    content = None
+    if path.suffix.lower() != '.csv':
         content = _first_document(text, path.suffix.lower(), source)
         if is_fourier_table(content):
             return trajectory_of_table(content, source, robot, joints, periods)
-        times, columns = _read_message(content, joints, source)
-    times = times - times[0]
-    try:
+    with errors_of(source):
+        times, columns = (
+            _read_csv(text, joints) if content is None else _read_message(content, joints)
+        )
+        times = times - times[0]
         form = SampledParametrization(tuple(times.tolist()))
         coefficients = knot_coefficients(*_complete(times, columns))
         return Trajectory(robot, joints, form, coefficients, periods, {})
-    except DescriptionError as error:
-        raise DescriptionError(f'{source}: {error}') from error
 
 
 def _complete(
@@ -96,60 +96,57 @@ def _complete(
     return q, dq, columns['ddq']
 
 
-def _check_times(times: FloatArray, places: Sequence[str], source: str) -> None:
+def _check_times(times: FloatArray, places: Sequence[str]) -> None:
     """Check that there is a motion: two instants, one after the other; places name them."""
     if len(times) < 2:
         raise DescriptionError(
-            f'{source} has {len(times)} samples, a motion needs two: check that it is complete'
+            f'it has {len(times)} samples, a motion needs two: check that it is complete'
         )
     if len(times) > MAXIMUM_KNOTS:
         raise DescriptionError(
-            f'{source} has more than {MAXIMUM_KNOTS} samples: {FEWER}, or import a part of it'
+            f'it has more than {MAXIMUM_KNOTS} samples: {FEWER}, or import a part of it'
         )
     wrong = np.flatnonzero(~(np.diff(times) > 0.0))
     if wrong.size:
         k = int(wrong[0])
         raise DescriptionError(
-            f'{source}: the time of {places[k + 1]} is {times[k + 1]:.9g} s and that of '
-            f'{places[k]} {times[k]:.9g} s: times must increase; leave out what is repeated'
+            f'the time of {places[k + 1]} is {times[k + 1]:.9g} s and that of {places[k]} '
+            f'{times[k]:.9g} s: times must increase; leave out what is repeated'
         )
 
 
-def _check_kinds(given: Mapping[str, Any], names: Mapping[str, str], source: str) -> None:
+def _check_kinds(given: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Check that nothing is missing that what is given follows from."""
     if 'q' not in given:
-        raise DescriptionError(f'{source}: no {names["q"]} are given: a motion needs them')
+        raise DescriptionError(f'no {names["q"]} are given: a motion needs them')
     if 'ddq' in given and 'dq' not in given:
         raise DescriptionError(
-            f'{source}: {names["ddq"]} are given and {names["dq"]} are not: give both, or leave '
-            'both out'
+            f'{names["ddq"]} are given and {names["dq"]} are not: give both, or leave both out'
         )
 
 
 def _read_csv(
-    text: str, joints: tuple[str, ...], source: str
+    text: str, joints: tuple[str, ...]
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return times (N,) and what else the columns hold, (N, n) each."""
     header, *lines = text.splitlines() or ['']
     names = [name.strip() for name in header.split(',')]
-    places = _csv_columns(names, joints, source)
+    places = _csv_columns(names, joints)
     numbers, rows = [], []
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
         numbers.append(number)
-        rows.append(_csv_row(line, names, f'{source}: line {number}'))
+        rows.append(_csv_row(line, names, f'line {number}'))
         if len(rows) > MAXIMUM_KNOTS:
             break
     table = np.array(rows, dtype=float).reshape(len(rows), len(names))
     times = table[:, names.index('t')]
-    _check_times(times, [f'line {number}' for number in numbers], source)
+    _check_times(times, [f'line {number}' for number in numbers])
     return times, {kind: table[:, where] for kind, where in places.items()}
 
 
-def _csv_columns(
-    names: list[str], joints: tuple[str, ...], source: str
-) -> dict[str, list[int]]:
+def _csv_columns(names: list[str], joints: tuple[str, ...]) -> dict[str, list[int]]:
     """Return where the joints stand, kinematic order, by kind."""
     numbered = [str(number) for number in range(1, len(joints) + 1)]
     # Numbers are the order, unless the joints are named so.
@@ -158,21 +155,21 @@ def _csv_columns(
     for name in names:
         if name not in known:
             raise DescriptionError(
-                f'{source}: line 1: column {name!r} is not known: the header is '
-                f't, q_1 .. q_{len(joints)}, or with names q_{joints[0]} .. q_{joints[-1]}; then '
-                'the same with dq_ and ddq_, or none of these'
+                f'line 1: column {name!r} is not known: the header is t, q_1 .. q_{len(joints)}, '
+                f'or with names q_{joints[0]} .. q_{joints[-1]}; then the same with dq_ and ddq_, '
+                'or none of these'
             )
         if names.count(name) > 1:
-            raise DescriptionError(f'{source}: line 1: column {name} is there twice, remove one')
+            raise DescriptionError(f'line 1: column {name} is there twice, remove one')
     given = {known[name]: name for name in names}
     if 't' not in given:
-        raise DescriptionError(f'{source}: line 1: there is no column t: give the times in s')
-    _check_kinds(given, {kind: f'columns {kind}_' for kind in KINDS}, source)
+        raise DescriptionError('line 1: there is no column t: give the times in s')
+    _check_kinds(given, {kind: f'columns {kind}_' for kind in KINDS})
     for kind in given:
         for word, joint in zip(words, joints, strict=True):
             if kind != 't' and f'{kind}_{word}' not in names:
                 raise DescriptionError(
-                    f'{source}: line 1: column {kind}_{word} ({joint}) is missing: the arm has '
+                    f'line 1: column {kind}_{word} ({joint}) is missing: the arm has '
                     f'{len(joints)} joints'
                 )
     return {
@@ -214,34 +211,32 @@ def _first_document(text: str, suffix: str, source: str) -> dict[str, Any]:
 
 
 def _read_message(
-    content: dict[str, Any], joints: tuple[str, ...], source: str
+    content: dict[str, Any], joints: tuple[str, ...]
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return times (N,) and what the points of a message hold, (N, n) each."""
-    check_keys(content, source, {'joint_names', 'points'}, {'header'})
-    order = _joint_order(content['joint_names'], joints, source)
-    points = to_list(content['points'], f'{source}: points')
+    check_keys(content, 'the message', {'joint_names', 'points'}, {'header'})
+    order = _joint_order(content['joint_names'], joints)
+    points = to_list(content['points'], 'points')
     if len(points) > MAXIMUM_KNOTS:
         raise DescriptionError(
-            f'{source} has {len(points)} points, at most {MAXIMUM_KNOTS} are read: {FEWER}'
+            f'it has {len(points)} points, at most {MAXIMUM_KNOTS} are read: {FEWER}'
         )
-    for number, point in enumerate(points):
-        _check_point(point, f'{source}: points[{number}]')
+    places = [f'points[{number}]' for number in range(len(points))]
+    for point, place in zip(points, places, strict=True):
+        _check_point(point, place)
     times = np.array([
-        _seconds(point['time_from_start'], f'{source}: points[{number}].time_from_start')
-        for number, point in enumerate(points)
+        _seconds(point['time_from_start'], f'{place}.time_from_start')
+        for point, place in zip(points, places, strict=True)
     ])
-    _check_times(times, [f'points[{number}]' for number in range(len(points))], source)
+    _check_times(times, places)
     # An array that is empty in a message is one that is not there.
     given = {kind: field for kind, field in FIELDS.items() if points[0].get(field)}
-    _check_kinds(given, FIELDS, source)
+    _check_kinds(given, FIELDS)
     columns = {}
     for kind, field in FIELDS.items():
         rows = [
-            _point_row(
-                point.get(field), joints, order, kind in given,
-                f'{source}: points[{number}].{field}',
-            )
-            for number, point in enumerate(points)
+            _point_row(point.get(field), joints, order, kind in given, f'{place}.{field}')
+            for point, place in zip(points, places, strict=True)
         ]
         if kind in given:
             columns[kind] = np.array(rows, dtype=float)
@@ -269,18 +264,18 @@ def _no_constant(name: str) -> float:
     raise ValueError(f'{name} is not a number')
 
 
-def _joint_order(names: Any, joints: tuple[str, ...], source: str) -> list[int]:
+def _joint_order(names: Any, joints: tuple[str, ...]) -> list[int]:
     """Return where each joint of the arm stands in the message."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DescriptionError(f'{source}: joint_names is {names!r:.60}, names are needed')
+        raise DescriptionError(f'joint_names is {names!r:.60}, names are needed')
     twice = [name for name, count in Counter(names).items() if count > 1]
     missing = [joint for joint in joints if joint not in names]
     other = [name for name in names if name not in joints]
     for words, what in ((twice, 'named twice'), (missing, 'missing'), (other, 'not of the arm')):
         if words:
             raise DescriptionError(
-                f'{source}: joint_names: {", ".join(words):.200} {what}; the joints of the arm '
-                f'are {", ".join(joints)}: rename them in the file'
+                f'joint_names: {", ".join(words):.200} {what}; the joints of the arm are '
+                f'{", ".join(joints)}: rename them in the file'
             )
     return [names.index(joint) for joint in joints]
 
