@@ -74,7 +74,8 @@ class Criterion:
         if self.unit_columns:
             unit = W / lengths
             by_scaled = by_scaled - unit * np.sum(unit * by_scaled, axis=0)
-        return by_scaled / (lengths * np.sqrt(len(W)))
+        by_entries: FloatArray = by_scaled / (lengths * np.sqrt(len(W)))
+        return by_entries
 
     def _spectrum(self, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return singular values, right vectors and what columns were divided by."""

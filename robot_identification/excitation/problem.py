@@ -454,7 +454,8 @@ class TrajectoryProblem:
         return tuple(basis @ self._shape for basis in self.form.bases(times))
 
     def _position_basis(self, times: FloatArray) -> FloatArray:
-        return self.form.basis(times)[0] @ self._shape
+        basis: FloatArray = self.form.basis(times)[0] @ self._shape
+        return basis
 
     def _full(self, x: FloatArray) -> FloatArray:
         full = self._fixed.copy()

@@ -118,20 +118,18 @@ class CompositeParametrization(Parametrization):
     def __hash__(self) -> int:
         return hash((self.forms, self.searched))
 
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         t = within_period(t, self.duration)
         bases = np.zeros((4, len(t), self.n_coefficients))
         bases[0, :, 0] = 1.0
         for number, (form, columns, rows, local) in enumerate(self._places(t)):
-            amplitudes = [values[:, 1:] for values in form.bases(local)]
+            amplitudes = form.bases(local)[:, :, 1:]
             if number == self.searched:
                 bases[0, :, columns] += _at_start(form)
             # A part begins where that one does, wherever its own form would.
-            amplitudes[0] = amplitudes[0] - _at_start(form)
-            for order in range(4):
-                bases[order, rows, columns] += amplitudes[order]
-        B, dB, ddB, dddB = bases
-        return B, dB, ddB, dddB
+            amplitudes[0] -= _at_start(form)
+            bases[:, rows, columns] += amplitudes
+        return bases
 
     def coefficients(self, parts: Sequence[FloatArray]) -> FloatArray:
         """Return those of all parts as one (n, c), with the centre of the searched one."""

@@ -117,15 +117,15 @@ class FourierParametrization(Parametrization):
         for_sine, for_cosine = self._elimination()
         return coefficients[:, 1:] @ for_sine.T, coefficients[:, 1:] @ for_cosine.T
 
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         t = np.asarray(t, dtype=float)
         if self.duration != self.base_period:
             t = within_period(t, self.duration)
         for_sine, for_cosine = self._elimination()
-        return with_centre(*(
+        return with_centre([
             sine @ for_sine + cosine @ for_cosine
             for sine, cosine in harmonic_terms(t, self.harmonics, self.base_period)
-        ))
+        ])
 
     def _elimination(self) -> tuple[FloatArray, FloatArray]:
         """Return what the amplitudes make of sine and of cosine coefficients, (K, c - 1) each."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -54,17 +55,16 @@ class Parametrization(ABC):
         return 0.0, self.duration
 
     @abstractmethod
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         """
-        Return B and three derivatives (N, c): ``q = coefficients @ B.T``, coefficients (n, c).
+        Return B and three derivatives (4, N, c): ``q = coefficients @ B.T``, coefficients (n, c).
 
         Where the third jumps, it is that of the piece that begins there.
         """
 
-    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the bases of position, velocity and acceleration."""
-        B, dB, ddB, _ = self.bases(t)
-        return B, dB, ddB
+    def basis(self, t: FloatArray) -> FloatArray:
+        """Return the bases of position, velocity and acceleration, (3, N, c)."""
+        return self.bases(t)[:3]
 
     @property
     def is_ordered(self) -> bool:
@@ -93,22 +93,17 @@ class Parametrization(ABC):
         self, coefficients: FloatArray, t: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return q [rad], dq [rad/s] and ddq [rad/s^2] at times t [s], shape (N, n) each."""
-        B, dB, ddB = self.basis(t)
-        A = coefficients.T
-        return B @ A, dB @ A, ddB @ A
+        q, dq, ddq = self.basis(t) @ coefficients.T
+        return q, dq, ddq
 
     @property
     def pieces(self) -> FloatArray:
         """Times at which the jerk may jump [s], ascending, both ends of a period included."""
         return np.array([0.0, self.duration])
 
-    def jerk_basis(self, t: FloatArray) -> FloatArray:
-        """Return the basis of the jerk."""
-        return self.bases(t)[3]
-
     def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
         """Return the jerk of coefficients (n, c) at times [s], shape (N, n) [rad/s^3]."""
-        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
+        jerk: FloatArray = self.bases(t)[3] @ coefficients.T
         return jerk
 
     def options(self) -> dict[str, Any]:
@@ -116,15 +111,11 @@ class Parametrization(ABC):
         return asdict(self)
 
 
-def with_centre(
-    B: FloatArray, dB: FloatArray, ddB: FloatArray, dddB: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def with_centre(bases: Sequence[FloatArray] | FloatArray) -> FloatArray:
     """Return a basis (N, c - 1) and its derivatives with the column of the centre in front."""
-    zero = np.zeros((len(B), 1))
-    return (
-        np.hstack([zero + 1.0, B]), np.hstack([zero, dB]), np.hstack([zero, ddB]),
-        np.hstack([zero, dddB]),
-    )
+    whole: FloatArray = np.pad(bases, ((0, 0), (0, 0), (1, 0)))
+    whole[0, :, 0] = 1.0
+    return whole
 
 
 def within_period(t: FloatArray, duration: float) -> FloatArray:

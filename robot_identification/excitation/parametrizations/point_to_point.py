@@ -65,11 +65,9 @@ class Itinerary:
         kept: FloatArray = instants[np.append(True, np.diff(instants) > AT_JUMP * self.move_time)]
         return kept
 
-    def bases(
-        self, t: FloatArray, step: Step
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray, step: Step) -> FloatArray:
         """
-        Return the bases of the start and the poses' offsets, B to dddB, shape (N, 1 + poses) each.
+        Return the bases of the start and the poses' offsets, shape (4, N, 1 + poses).
 
         See `Parametrization.bases`; `step` leads from one stop to the next.
         """
@@ -87,8 +85,7 @@ class Itinerary:
             bases[order] /= self.move_time**order
         # The poses are off the start: it carries all of them.
         bases[:, :, 0] = np.array([1.0, 0.0, 0.0, 0.0])[:, None]
-        B, dB, ddB, dddB = bases
-        return B, dB, ddB, dddB
+        return bases
 
 
 def quintic_step(u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -237,7 +234,7 @@ class StaticPosesParametrization(Parametrization):
             del options['monotone']
         return options
 
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         return self.itinerary.bases(t, quintic_step)
 
 
@@ -301,7 +298,7 @@ class TrapezoidalParametrization(Parametrization):
     def pieces(self) -> FloatArray:
         return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
 
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         return self.itinerary.bases(t, lambda u: trapezoidal_step(u, self.blend))
 
 
@@ -344,9 +341,9 @@ class ViaPointsParametrization(Parametrization):
         ends = np.array([0.0, self.duration])
         return ends if self.passage == 'smooth' else np.union1d(ends, self.via_times)
 
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         return with_centre(
-            *(self._smooth(t) if self.passage == 'smooth' else self._with_rests(t))
+            self._smooth(t) if self.passage == 'smooth' else self._with_rests(t)
         )
 
     def _smooth(self, t: FloatArray) -> list[FloatArray]:

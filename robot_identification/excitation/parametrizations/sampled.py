@@ -75,7 +75,7 @@ class SampledParametrization(Parametrization):
     def options(self) -> dict[str, Any]:
         return {'times': list(self.times)}
 
-    def bases(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def bases(self, t: FloatArray) -> FloatArray:
         knot, weights = self._weights(t)
         bases = np.zeros((4, len(knot), 3, len(self.times)))
         rows = np.arange(len(knot))
@@ -83,8 +83,7 @@ class SampledParametrization(Parametrization):
             bases[:, rows, :, knot + side] = weights[:, :, side].transpose(2, 0, 1)
         # Later positions are off the first one: it carries all of them.
         bases[:, :, 0, 0] = np.array([1.0, 0.0, 0.0, 0.0])[:, None]
-        B, dB, ddB, dddB = bases.reshape(4, len(knot), -1)
-        return B, dB, ddB, dddB
+        return bases.reshape(4, len(knot), -1)
 
     def sample(
         self, coefficients: FloatArray, t: FloatArray
