@@ -221,14 +221,11 @@ def broken_limits(uses: list[LimitUse], tolerance: float = 1e-9) -> list[str]:
     """Return the limits that are broken, in words."""
     return [
         f'{use.kind} of {use.joint} reaches {use.value:.4g}{" " if use.unit else ""}{use.unit} '
-        f'{_when(use.time)}, the limit is {use.limit:.4g}'
+        f'{"by its conservative bound" if np.isnan(use.time) else f"at {use.time:.3f} s"}, the '
+        f'limit is {use.limit:.4g}'
         for use in uses
         if not use.share <= 1.0 + tolerance
     ]
-
-
-def _when(time: float) -> str:
-    return 'by its conservative bound' if np.isnan(time) else f'at {time:.3f} s'
 
 
 def limits_entry(uses: list[LimitUse]) -> dict[str, Any]:

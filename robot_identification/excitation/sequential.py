@@ -137,7 +137,10 @@ def knowledge_of_model(
     open_terms = [
         row for row, column in enumerate(model.reduction.independent) if column not in columns
     ]
-    seen = _in_columns(model.reduction.K, columns, reduction.parameters.size) @ change
+    # The model's combinations of the experiment's standard parameters.
+    moved = np.zeros((len(model.reduction.K), reduction.parameters.size))
+    moved[:, list(columns.values())] = model.reduction.K[:, list(columns)]
+    seen = moved @ change
     rows = leave_open(
         root @ seen[:, reduction.independent],
         root @ _open_directions(model.reduction.K, seen, reduction, columns, open_terms),
@@ -151,29 +154,24 @@ def knowledge_of_model(
         notes.append(f'the model does not determine {", ".join(unknown)}')
     return Knowledge(
         rows, _weights(experiment, noise, rate),
-        _allowed_errors(base, motion_limits(robot, experiment), theta, noise), theta, noise, rate,
+        allowed_errors(base, motion_limits(robot, experiment), theta, noise), theta, noise, rate,
         tuple(notes),
     )
 
 
-def _allowed_errors(
+def allowed_errors(
     base: BaseColumns, limits: MotionLimits, theta: FloatArray, noise: FloatArray
 ) -> FloatArray:
-    """Return `allowed_errors` of an experiment's base parameters, within its limits."""
-    motion = reference_motion(limits)
-    W = base.matrix(motion)
-    return allowed_errors(W.reshape(len(motion), base.robot.n, -1), theta, noise)
-
-
-def allowed_errors(rows: FloatArray, theta: FloatArray, noise: FloatArray) -> FloatArray:
     """
-    Return the largest standard errors of parameters that are not weak, (b,), SI units.
+    Return the largest standard errors of an experiment's parameters that are not weak, (b,).
 
     That is WEAK_SHARE of the value (zero where unknown), or of the value whose torque is as large
     as the noise (n,); the larger counts. The latter is of random poses, speeds and accelerations
-    within the limits, by their observation matrix (N, n, b): what the arm can show in any
-    motion; so a parameter that is nearly zero is judged by the torque it can make.
+    within the limits: what the arm can show in any motion; so a parameter that is nearly zero is
+    judged by the torque it can make.
     """
+    motion = reference_motion(limits)
+    rows = base.matrix(motion).reshape(len(motion), base.robot.n, -1)
     signal = np.sqrt(np.mean((rows / noise[:, None]) ** 2, axis=0)).max(axis=0)
     allowed: FloatArray = WEAK_SHARE * np.maximum(
         np.abs(theta), 1.0 / np.maximum(signal, np.finfo(float).tiny)
@@ -305,14 +303,18 @@ def _match_columns(
         if (term.joint, term.law.name) not in theirs:
             continue
         other, there = theirs[term.joint, term.law.name]
-        if _same_meaning(term.law.constants(), other.constants()):
+        constants = other.constants()
+        if all(
+            constants[name] == value for name, value in term.law.constants().items()
+            if name not in PASSAGES
+        ):
             columns.update(zip(range(own.start, own.stop), range(there.start, there.stop),
                                strict=True))
         else:
             notes.append(
                 f'{term.law.name} friction of joint {term.joint + 1} has other shape constants '
                 f'in the model ({_in_words(term.law.constants())}) than in the experiment '
-                f'({_in_words(other.constants())}): its coefficients count as unknown'
+                f'({_in_words(constants)}): its coefficients count as unknown'
             )
     if source.reflected_inertia and target.reflected_inertia:
         own, there = source.reflected_inertia_slice, target.reflected_inertia_slice
@@ -330,19 +332,8 @@ def _match_columns(
     return columns, notes
 
 
-def _same_meaning(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(other[name] == value for name, value in one.items() if name not in PASSAGES)
-
-
 def _in_words(constants: Mapping[str, Any]) -> str:
     return ', '.join(f'{name} {value:g}' for name, value in constants.items())
-
-
-def _in_columns(K: FloatArray, columns: Mapping[int, int], size: int) -> FloatArray:
-    """Return the model's combinations as rows of the experiment's standard parameters."""
-    moved = np.zeros((len(K), size))
-    moved[:, list(columns.values())] = K[:, list(columns)]
-    return moved
 
 
 def _open_directions(

@@ -164,7 +164,9 @@ def judge_effort(robot: RobotModel, datasets: Sequence[Dataset]) -> EffortMeanin
     The unit that they state is not looked at. Gravity is that of the robot's mounting, others are
     taken for unlikely. A kind is decided only with a margin; else `undecided` says why.
     """
-    reason = _not_judged(robot)
+    reason = describe_placeholders(robot)
+    if len(massless_joints(robot)) == robot.n:
+        reason = 'the URDF has no masses, so that it says nothing of torques'
     if reason:
         return EffortMeaning(None, dict.fromkeys(KINDS, 0.0), (), undecided=reason)
     robot = robot.with_gravity(robot.mounting_gravity)
@@ -227,13 +229,6 @@ def _clear_kind(likelihoods: Mapping[str, float]) -> str | None:
     return best if clear else None
 
 
-def _not_judged(robot: RobotModel) -> str:
-    """Return why nothing can be said of any recording of an arm; empty if something can."""
-    if len(massless_joints(robot)) == robot.n:
-        return 'the URDF has no masses, so that it says nothing of torques'
-    return describe_placeholders(robot)
-
-
 def _gather(datasets: Sequence[Dataset]) -> _Samples:
     most = max(MOST_SAMPLES // max(len(datasets), 1), FEWEST_SAMPLES)
     motions, efforts, weights = [], [], []
@@ -270,11 +265,11 @@ def _mountings(robot: RobotModel) -> dict[str, FloatArray]:
     aside = aside / (np.linalg.norm(aside) or 1.0) * np.linalg.norm(gravity)
     other = np.cross(gravity, aside) / (np.linalg.norm(gravity) or 1.0)
     vectors = (-gravity, aside, -aside, other, -other)
-    return {f'gravity along ({_numbers(vector)}) m/s^2': vector for vector in vectors}
-
-
-def _numbers(vector: FloatArray) -> str:
-    return ', '.join(f'{round(value, 3) + 0.0:.3g}' for value in vector.tolist())
+    return {
+        'gravity along ({}) m/s^2'.format(', '.join(
+            f'{round(value, 3) + 0.0:.3g}' for value in vector.tolist()
+        )): vector for vector in vectors
+    }
 
 
 def _weigh_mountings(

@@ -22,7 +22,7 @@ from robot_identification.excitation.information import (
     BaseColumns, experiment_reduction, information_root, Knowledge, runs_until, standard_errors,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
-from robot_identification.excitation.sequential import _allowed_errors, _weights
+from robot_identification.excitation.sequential import _weights, allowed_errors
 from robot_identification.model import (
     BaseReduction, CoulombFriction, dump_model, gravity_of_mounting, IdentifiedModel,
     make_robot_model, make_standard_parameters, Motion, observation_matrix, parse_urdf,
@@ -236,7 +236,7 @@ def no_knowledge(arm, experiment):
     theta = np.zeros(base.reduction.rank)
     return Knowledge(
         np.zeros((0, len(theta))), _weights(experiment, NOISE, RATE),
-        _allowed_errors(base, motion_limits(arm, experiment), theta, NOISE), theta, NOISE, RATE,
+        allowed_errors(base, motion_limits(arm, experiment), theta, NOISE), theta, NOISE, RATE,
     )
 
 
