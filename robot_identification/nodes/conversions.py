@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Duration, Time
 import numpy as np
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.model import IdentifiedModel, JointEncoders, RobotModel
-from robot_identification.nodes.joint_state_reader import JointReading
+from robot_identification.nodes.joint_states import JointReading
 from robot_identification.simulation import TrajectoryPoints
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header

@@ -48,12 +48,10 @@ from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, run_node, SERVICE_QOS, set_own_parameter,
     value_of,
 )
-from robot_identification.nodes.controller_parameters import ControllerParameters
-from robot_identification.nodes.controller_scaling import ControllerScaling
+from robot_identification.nodes.controller import ControllerParameters, ControllerScaling
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import describe_driver
-from robot_identification.nodes.graph import JOINT_STATES
-from robot_identification.nodes.graph_guard import GraphGuard
+from robot_identification.nodes.graph import GraphGuard, JOINT_STATES
 from robot_identification.nodes.motion_interface import MotionInterface
 from robot_identification.nodes.robot import DriverArm, robot_from_parameters, RobotDescription
 from robot_identification.nodes.robot_state import RobotState

@@ -33,8 +33,7 @@ from robot_identification.nodes.common import (
 from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import create_bounded_subscription
-from robot_identification.nodes.graph import EFFORT_COMMANDS, JOINT_STATES, subscribers
-from robot_identification.nodes.graph_guard import GraphGuard
+from robot_identification.nodes.graph import EFFORT_COMMANDS, GraphGuard, JOINT_STATES, subscribers
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.roots import write_path
 from robot_identification.nodes.status import PublishedState

@@ -15,11 +15,11 @@ import time
 import numpy as np
 from robot_identification.monitoring import LivePayload
 from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.joint_order import JointOrder
-from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
+from robot_identification.nodes.joint_states import (
+    JointOrder, JointReading, JointStateReader, VectorMessage, VectorPublisher,
+)
 from robot_identification.nodes.prepared_model import PreparedModel
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
-from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
 from robot_identification.prediction import lacks_temperature, Prediction
 from robot_identification.validation import BAND
 

@@ -29,7 +29,7 @@ from robot_identification.nodes.adapter import (
 )
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
-from robot_identification.nodes.graph_guard import LIST_SERVICE
+from robot_identification.nodes.graph import LIST_SERVICE
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.simulation import TrajectoryPoints

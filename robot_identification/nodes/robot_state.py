@@ -15,7 +15,7 @@ from robot_identification.nodes.adapter import RobotMode, SafetyMode
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.graph import JOINT_STATES
-from robot_identification.nodes.joint_state_reader import JointReading, JointStateReader
+from robot_identification.nodes.joint_states import JointReading, JointStateReader
 from robot_identification.nodes.robot import DriverArm
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.processing import SAFE_MODES, SAFETY_MODES

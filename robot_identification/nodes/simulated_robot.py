@@ -31,9 +31,9 @@ from robot_identification.nodes.robot import DriverArm, robot_from_parameters
 from robot_identification.nodes.simulated_effort import (
     declare_effort, EffortInterface, JointOfArm, OneJoint,
 )
-from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
 from robot_identification.nodes.simulated_interfaces import (
-    CLOCK, COMMANDS, CONTROLLER, DriverTopics, identity, ROTOR_STATES, TRUE_STATES,
+    CLOCK, COMMANDS, CONTROLLER, DriverTopics, identity, InjectedContact, InjectedFaults,
+    ROTOR_STATES, TRUE_STATES,
 )
 from robot_identification.nodes.trajectory_action import TrajectoryAction
 from robot_identification.options import from_values

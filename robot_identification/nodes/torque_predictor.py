@@ -33,6 +33,7 @@ from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.direct_subscription import DirectSubscription, within_bounds
 from robot_identification.nodes.graph import JOINT_STATES
+from robot_identification.nodes.joint_states import VectorPublisher
 from robot_identification.nodes.live_prediction import (
     COUNTED, KEPT, LivePrediction, Outputs, REFUSED,
 )
@@ -42,7 +43,6 @@ from robot_identification.nodes.prepared_model import (
 from robot_identification.nodes.robot_state import HOTTEST, TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
 from robot_identification.nodes.topic_thread import TopicThread
-from robot_identification.nodes.vector_publisher import VectorPublisher
 from robot_identification.options import from_values
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, Header

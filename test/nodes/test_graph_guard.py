@@ -5,8 +5,7 @@
 
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.graph import EFFORT_COMMANDS
-from robot_identification.nodes.graph_guard import GraphGuard
+from robot_identification.nodes.graph import EFFORT_COMMANDS, GraphGuard
 from ros_helpers import wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray

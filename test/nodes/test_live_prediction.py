@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from robot_identification.nodes import joint_state_reader, live_prediction, vector_publisher
+from robot_identification.nodes import joint_states, live_prediction
+from robot_identification.nodes.joint_states import VectorMessage, VectorPublisher
 from robot_identification.nodes.live_prediction import LivePrediction, Outputs
 from robot_identification.nodes.prepared_model import (
     FEED_FORWARD, PredictorOptions, prepare_model,
 )
-from robot_identification.nodes.vector_publisher import VectorMessage, VectorPublisher
 from robot_identification.recording.bag import read_recording
 from ros_helpers import deserialized, joint_state
 from sensor_msgs.msg import JointState
@@ -120,9 +120,9 @@ def test_builds_no_message_for_a_joint_state(model_file, recording, monkeypatch)
 
         monkeypatch.setattr(module, name, call)
 
-    counted(vector_publisher, 'serialize_message')
-    counted(vector_publisher, 'JointState')
-    counted(joint_state_reader, 'deserialize_message')
+    counted(joint_states, 'serialize_message')
+    counted(joint_states, 'JointState')
+    counted(joint_states, 'deserialize_message')
     counted(live_prediction, 'joint_values')
     monkeypatch.setattr(live_prediction, 'POLL_PERIOD', 1000.0)
     calls = bench.run()
@@ -141,7 +141,7 @@ def test_a_vector_is_the_message_that_ros_would_write(joints, frame):
     for seconds, effort in ((3, np.arange(joints) - 0.5), (-4, np.full(joints, np.nan))):
         expected = joint_state(seconds * 10**9 + 17, names, [], [], effort)
         expected.header.frame_id = frame
-        vector.begin(joint_state_reader.JointReading(
+        vector.begin(joint_states.JointReading(
             seconds, 17, frame, ('other',), *np.zeros((3, 1))
         ))
         assert vector.with_effort(effort) == serialize_message(expected)

@@ -14,7 +14,7 @@ from robot_identification.execution.events import InternalError, Send, StopOutda
 from robot_identification.execution.states import (
     Armed, BY_ITSELF, Fault, Moving, Starting, Stopping, StopUndecided,
 )
-from robot_identification.nodes import joint_state_reader
+from robot_identification.nodes import joint_states
 from robot_identification.nodes.experiment_runner import ExperimentRunner
 from robot_identification.nodes.motion_interface import Controller, KIND
 from ros_helpers import joint_state, RELIABLE, wait_until
@@ -38,7 +38,7 @@ def runner(graph, tmp_path, monkeypatch):
 
 def test_joint_states_are_heard_and_not_built(graph, runner, ur5, monkeypatch):
     """Five hundred, each with its own stamp, of which the last one is the robot's state."""
-    monkeypatch.setattr(joint_state_reader, 'deserialize_message', None)
+    monkeypatch.setattr(joint_states, 'deserialize_message', None)
     publisher = graph.publisher(JointState, '/joint_states', RELIABLE)
     scaling = graph.publisher(Float64, SCALING, RELIABLE)
     names = sorted(ur5.joint_names)

@@ -18,7 +18,7 @@ from robot_identification.monitoring.collision import CollisionThresholds
 from robot_identification.monitoring.collision_file import CollisionCalibration
 from robot_identification.monitoring.contact_observer import observe_recording
 from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.joint_order import find_problem
+from robot_identification.nodes.joint_states import find_problem
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes.graph_guard import GraphGuard
+from robot_identification.nodes.graph import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
 
 MESSAGES = {

@@ -10,8 +10,8 @@ import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.nodes import controller_scaling
-from robot_identification.nodes.controller_scaling import ControllerScaling
+from robot_identification.nodes import controller
+from robot_identification.nodes.controller import ControllerScaling
 from ros_helpers import wait_until
 
 JOINTS = ['left_lift', 'left_elbow']
@@ -45,7 +45,7 @@ def controller_of(graph):
 
 @pytest.fixture
 def reader(graph):
-    from robot_identification.nodes.controller_parameters import ControllerParameters
+    from robot_identification.nodes.controller import ControllerParameters
 
     own = ControllerParameters(graph.node, JOINTS)
     yield own
@@ -64,8 +64,8 @@ def wait_for(reader, controller, condition, what):
 
 def test_constraints_are_read_and_read_again(controller_of, reader, monkeypatch):
     """Also where newer parameters are missing, as one unknown name spoils an answer of rclcpp."""
-    monkeypatch.setattr('robot_identification.nodes.controller_parameters.READ_EVERY', 0.2)
-    monkeypatch.setattr('robot_identification.nodes.controller_parameters.ANSWER_TIMEOUT', 0.2)
+    monkeypatch.setattr('robot_identification.nodes.controller.READ_EVERY', 0.2)
+    monkeypatch.setattr('robot_identification.nodes.controller.ANSWER_TIMEOUT', 0.2)
     controller = controller_of('jtc', {**CONSTRAINTS, 'joints': JOINTS})
     wait_for(reader, 'jtc', lambda: reader.constraints is not None, 'the constraints')
     assert reader.constraints.path.tolist() == [0.2, 0.2]
@@ -133,9 +133,9 @@ def test_where_a_controller_holds_the_arm_is_found_by_names(
         'DirectSubscription': States, 'SpeedScalingFactor': None,
         'JointTrajectoryControllerState': object(), 'deserialize_message': lambda data, kind: data,
     }.items():
-        monkeypatch.setattr(controller_scaling, name, value)
+        monkeypatch.setattr(controller, name, value)
     monkeypatch.setattr(
-        controller_scaling, 'publishers', lambda node, topic: ['/jtc', '/player'][:publishers]
+        controller, 'publishers', lambda node, topic: ['/jtc', '/player'][:publishers]
     )
     scaling = ControllerScaling(SimpleNamespace())
     scaling.refresh('jtc')
@@ -155,7 +155,7 @@ def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
         'JointTrajectoryControllerState': kind, 'SpeedScalingFactor': None,
         'deserialize_message': lambda data, kind: SimpleNamespace(speed_scaling_factor=data),
     }.items():
-        monkeypatch.setattr(controller_scaling, name, value)
+        monkeypatch.setattr(controller, name, value)
     constraints = SimpleNamespace(states_scaling=True, hears_scaling=False)
     scaling = ControllerScaling(SimpleNamespace())
     scaling.refresh('jtc')

@@ -6,8 +6,8 @@
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from robot_identification.nodes import joint_state_reader
-from robot_identification.nodes.joint_state_reader import JointStateReader, MOST_LAYOUTS
+from robot_identification.nodes import joint_states
+from robot_identification.nodes.joint_states import JointStateReader, MOST_LAYOUTS
 from sensor_msgs.msg import JointState
 
 NAMES = ['elbow_joint', 'shoulder_lift_joint', 'ä']
@@ -50,7 +50,7 @@ def test_reads_what_rclpy_builds(rng, names, counts, frame):
 
 def test_what_a_publisher_repeats_is_parsed_once(rng, monkeypatch):
     """Of a thousand messages none is built, and one layout is found."""
-    monkeypatch.setattr(joint_state_reader, 'deserialize_message', None)
+    monkeypatch.setattr(joint_states, 'deserialize_message', None)
     reader = JointStateReader()
     for _ in range(1000):
         reader.read(serialize_message(message(rng)))
@@ -96,7 +96,7 @@ def test_bytes_of_another_encoding_are_left_to_the_middleware(rng, monkeypatch):
     made = message(rng)
     data = serialize_message(made)
     monkeypatch.setattr(
-        joint_state_reader, 'deserialize_message', lambda given, kind: made
+        joint_states, 'deserialize_message', lambda given, kind: made
     )
     reader = JointStateReader()
     check_equal(reader.read(b'\x00\x07' + data[2:]), made)
