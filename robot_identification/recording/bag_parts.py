@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from robot_identification.arrays import allocate, BoolArray, FloatArray
 from robot_identification.recording.bag_files import BagFiles
 from robot_identification.recording.cdr import group_by_layout
-from robot_identification.recording.joint_names import common_length
 from robot_identification.recording.joint_states import (
-    is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, prefixes_of, several_arms,
+    find_prefix, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, prefix_notes,
 )
 from robot_identification.recording.raw_bag import Damage
 
@@ -48,31 +47,16 @@ def find_split(
            for joint in joint_names}
     wanted = [own[joint] for joint in joint_names]
     present = {name for _, found in layouts for name in found}
-    # Model names by those of the bag, and what a reader should know of them.
-    renamings = [(names, '')]
-    prefixes = prefixes_of(wanted, present) - {''}
-    if len(prefixes) > 1 and not set(wanted) <= present:
-        raise several_arms(str(bag.path), wanted, prefixes)
-    renamings += [
-        ({prefix + one: joint for one, joint in zip(wanted, joint_names, strict=True)},
-         f'the names of all joints begin with {prefix!r}, which the model does not have')
-        for prefix in prefixes
-    ]
-    common = _common_prefix(wanted)
-    if common:
-        renamings.append((
-            {one.removeprefix(common): joint
-             for one, joint in zip(wanted, joint_names, strict=True)},
-            f'its names of joints lack {common!r}, with which those of the model begin',
-        ))
-    for renamed, note in renamings:
-        parts = _cover(layouts, joint_names, renamed)
-        if parts is not None:
-            return parts, (
-                *([f'{bag.path}: {note}'] if note else []),
-                *_describe(bag, parts, joint_names),
-            )
-    return None
+    prefix, lacking = find_prefix(str(bag.path), wanted, present)
+    if prefix or lacking:
+        names = {prefix + one.removeprefix(lacking): joint
+                 for one, joint in zip(wanted, joint_names, strict=True)}
+    parts = _cover(layouts, joint_names, names)
+    if parts is None:
+        return None
+    return parts, (
+        *prefix_notes(str(bag.path), prefix, lacking), *_describe(bag, parts, joint_names),
+    )
 
 
 def _layouts(bag: BagFiles, topics: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
@@ -91,14 +75,6 @@ def _layouts(bag: BagFiles, topics: Sequence[str]) -> list[tuple[str, tuple[str,
                 )]
                 break
     return found
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    """Return what all names begin with, up to a separator; nothing of a single one."""
-    if len(names) < 2:
-        return ''
-    common = names[0][:common_length(names)]
-    return common[:max(common.rfind(separator) for separator in '_/') + 1]
 
 
 def _cover(

@@ -14,7 +14,7 @@ from robot_identification.arrays import FloatArray, GrowingArray, IndexArray, se
 from robot_identification.errors import DataError
 from robot_identification.model import JointEncoders
 from robot_identification.recording.cdr import group_by_layout, Walker
-from robot_identification.recording.joint_names import recommend_names
+from robot_identification.recording.joint_names import common_length, recommend_names
 from robot_identification.recording.raw_bag import RawBlock
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -102,12 +102,26 @@ def quantities_of(kind: str) -> tuple[str, ...]:
     return QUANTITIES if kind == DYNAMIC_JOINT_STATE else QUANTITIES[:3]
 
 
-def prefixes_of(wanted: Sequence[str], present: Set[str]) -> set[str]:
-    """Return what can be put before all wanted names to get names that are there."""
-    return {
+def find_prefix(source: str, wanted: Sequence[str], present: Set[str]) -> tuple[str, str]:
+    """
+    Return what names of joints begin with in a source and not in the model, and the reverse.
+
+    Both are empty where the names are the same, or other ones. Raise DataError where the joints
+    of several arms are there.
+    """
+    if present & set(wanted):
+        return '', ''
+    prefixes = {
         prefix for name in present if wanted and name.endswith(wanted[0])
         and all((prefix := name.removesuffix(wanted[0])) + one in present for one in wanted)
     }
+    if len(prefixes) > 1:
+        raise several_arms(source, wanted, prefixes)
+    common = wanted[0][:common_length(wanted)] if len(wanted) > 1 else ''
+    common = common[:max(common.rfind(separator) for separator in '_/') + 1]
+    if prefixes or not {one.removeprefix(common) for one in wanted} <= present:
+        common = ''
+    return prefixes.pop() if prefixes else '', common
 
 
 def several_arms(source: str, joints: Sequence[str], prefixes: Collection[str]) -> DataError:
@@ -117,6 +131,18 @@ def several_arms(source: str, joints: Sequence[str], prefixes: Collection[str]) 
         f'{", ".join(map(repr, sorted(prefixes)))}: say which arm is meant with --joint-names '
         'BAG=MODEL,..'
     )
+
+
+def prefix_notes(source: str, prefix: str, lacking: str) -> tuple[str, ...]:
+    """Return what a reader should know of names with other begins than those of the model."""
+    if prefix:
+        return (
+            f'{source}: the names of all joints begin with {prefix!r}, which the model does not '
+            'have',
+        )
+    return (
+        f'{source}: its names of joints lack {lacking!r}, with which those of the model begin',
+    ) if lacking else ()
 
 
 def check_named(source: str, fields: JointFields, wanted: str) -> None:
@@ -137,9 +163,11 @@ class JointColumns:
         self._source = source
         self.joint_names = tuple(joint_names)
         self._names = names
+        own = {model: name for name, model in names.items()}
+        self._own = [own.get(joint, joint) for joint in joint_names]  # in the source
         self._found: dict[tuple[str, ...], IndexArray | None] = {}
-        # What all joints' names begin with in the bag, such as a driver's `tf_prefix`
-        self.prefix = ''
+        # What `find_prefix` returned for the first message that has the joints
+        self._prefix: tuple[str, str] | None = None
 
     def columns(self, fields: JointFields) -> IndexArray | None:
         """Return the places of the joints, None without any; DataError of a part or no names."""
@@ -150,18 +178,13 @@ class JointColumns:
 
     def places_of(self, fields: JointFields, others: Sequence[str]) -> dict[int, int]:
         """Return where other joints are in a message with those of the model, by their number."""
-        bare = [self._names.get(name, name).removeprefix(self.prefix) for name in fields.names]
-        return {number: bare.index(name) for number, name in enumerate(others) if name in bare}
+        models = self._models(fields.names, *self._prefix or ('', ''))
+        return {number: models.index(name) for number, name in enumerate(others) if name in models}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know of the names."""
-        if not self.prefix:
-            return ()
-        return (
-            f'{self._source}: the names of all joints begin with {self.prefix!r}, which the '
-            'model does not have',
-        )
+        return prefix_notes(self._source, *self._prefix or ('', ''))
 
     def anew(self) -> JointColumns:
         """Return one for another topic, which has its own prefix."""
@@ -169,30 +192,28 @@ class JointColumns:
 
     def check_found(self) -> None:
         """Raise DataError if all messages were of other joints."""
-        if not self._any_found:
+        if self._prefix is None:
             raise self._missing(next(iter(self._found), ()), set())
 
-    @property
-    def _any_found(self) -> bool:
-        return any(columns is not None for columns in self._found.values())
+    def _models(self, names: Sequence[str], prefix: str, lacking: str) -> list[str]:
+        """Return names of a source as the model has them."""
+        own = [lacking + name.removeprefix(prefix) for name in names]
+        return [self._names.get(name, name) for name in own]
 
     def _find(self, names: tuple[str, ...]) -> IndexArray | None:
-        renamed = [self._names.get(name, name) for name in names]
-        wanted = set(self.joint_names)
-        prefixes = {''} if wanted & set(renamed) else prefixes_of(self.joint_names, set(renamed))
-        plain_so_far = self._any_found and not self.prefix
-        if not prefixes or (plain_so_far and '' not in prefixes):
+        found = find_prefix(self._source, self._own, set(names))
+        models = self._models(names, *found)
+        if not set(self.joint_names) & set(models):
             # A gripper that publishes on the same topic, or another arm.
             return None
-        if self._any_found:
-            prefixes.add(self.prefix)
-        if len(prefixes) > 1:
-            raise several_arms(self._source, self.joint_names, prefixes)
-        self.prefix, = prefixes
-        bare = [name.removeprefix(self.prefix) for name in renamed]
-        if not wanted <= set(bare):
-            raise self._missing(names, set(bare))
-        return np.array([bare.index(name) for name in self.joint_names])
+        if self._prefix not in (None, found):
+            if self._prefix == ('', ''):
+                return None
+            raise several_arms(self._source, self.joint_names, {self._prefix[0], found[0]})
+        self._prefix = found
+        if not set(self.joint_names) <= set(models):
+            raise self._missing(names, set(models))
+        return np.array([models.index(name) for name in self.joint_names])
 
     def _missing(self, names: Sequence[str], present: set[str]) -> DataError:
         absent = [name for name in self.joint_names if name not in present]
