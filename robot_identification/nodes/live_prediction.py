@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 import math
@@ -80,8 +80,8 @@ class LivePrediction:
         self._outputs, self._now, self._poll_reference = outputs, now, poll_reference
         self._reader, self._reference_reader = JointStateReader(), JointStateReader()
         self.prepared: PreparedModel | None = None
-        # When it was read [s], and joint temperatures [deg C].
-        self.temperature: tuple[float, np.ndarray] | None = None
+        # When they were read [s], and temperatures by the driver's names of the joints [deg C].
+        self.temperature: tuple[float, Mapping[str, float]] | None = None
         self.counts = dict.fromkeys(COUNTED, 0)
         self.problem = ''
         self.lags: deque[float] = deque(maxlen=KEPT)
@@ -237,19 +237,21 @@ class LivePrediction:
     def _measured_temperature(self, prepared: PreparedModel, now: float) -> np.ndarray | None:
         """Return the joint temperatures that were read last, None without any, or of old ones."""
         latest = self.temperature
-        if latest is not None:
-            read, values = latest
-            if abs(now - read) >= OLDEST_TEMPERATURE or values.shape != self._rest.shape:
-                latest = None
+        if latest is not None and abs(now - latest[0]) >= OLDEST_TEMPERATURE:
+            latest = None
         if latest is not self._used_temperature:
             self._set_temperature(prepared, latest)
-        return None if latest is None else latest[1]
+        return self._temperatures
 
     def _set_temperature(
-        self, prepared: PreparedModel, latest: tuple[float, np.ndarray] | None
+        self, prepared: PreparedModel, latest: tuple[float, Mapping[str, float]] | None
     ) -> None:
-        """Use a temperature from now on, and find whether friction lacks one."""
-        lacking = lacks_temperature(prepared.model, None if latest is None else latest[1])
+        """Use temperatures from now on, and find whether friction lacks one."""
+        # NaN is that of a joint whose temperature is not known.
+        self._temperatures = None if latest is None else np.array([
+            latest[1].get(name, math.nan) for name in prepared.names
+        ])
+        lacking = lacks_temperature(prepared.model, self._temperatures)
         self._used_temperature = latest
         self._lacking = without_temperature(prepared.names, lacking) if lacking.any() else ''
 

@@ -17,7 +17,7 @@ from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.nodes.direct_subscription import fitting_qos, SubscriptionEventCallbacks
 from robot_identification.nodes.recording_types import definitions_of, message_class
 from robot_identification.nodes.replay_clock import ReplayClock
-from robot_identification.recording import BagWriter
+from robot_identification.recording import BagWriter, VALUE_TOPICS
 
 DEPTH = 20_000  # messages; chosen: 40 s of a 500 Hz topic, as a replay may be faster than it was
 # Messages of one topic that are taken at a time, before others have their turn; chosen: 0.13 s of
@@ -27,8 +27,7 @@ AT_A_TIME = 64
 USUAL_TYPES = {
     'joint_states': 'sensor_msgs/msg/JointState',
     'rotor_states': 'sensor_msgs/msg/JointState',
-    'joint_temperatures': 'std_msgs/msg/Float64MultiArray',
-    'target_current': 'std_msgs/msg/Float64MultiArray',
+    **dict.fromkeys(VALUE_TOPICS, 'sensor_msgs/msg/JointState'),
     'speed_scaling': 'std_msgs/msg/Float64',
     'robot_program_running': 'std_msgs/msg/Bool',
 }

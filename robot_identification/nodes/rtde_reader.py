@@ -27,9 +27,24 @@ from robot_identification.rtde import (
     Arrivals, check_host, check_keys, CONNECTING, judge_arrivals, PERIODS_TO_WAIT, PORT, RECEIVING,
     REFUSED, RtdeOptions, RtdeRefusedError, RtdeStream, StreamStatus, TIMESTAMP, Value,
 )
+from sensor_msgs.msg import JointState
 import std_msgs.msg
 
 KEYS = ('joint_temperatures', 'target_current', 'target_moment', 'actual_current')
+# Vectors with a value of each joint, in kinematic order, and the field of a joint state that has
+# it; others are of the tool.
+JOINT_KEYS = {
+    **dict.fromkeys((
+        *KEYS, 'target_qdd', 'joint_control_output', 'actual_joint_voltage',
+    ), 'effort'),
+    'target_q': 'position', 'actual_q': 'position',
+    'target_qd': 'velocity', 'actual_qd': 'velocity',
+}
+# The joints as UR's description names them.
+JOINTS = (
+    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
+    'wrist_3_joint',
+)
 # A reliable listener gets every sample, as from a driver; a sensor's listener is served, too.
 QOS = QoSProfile(depth=100)
 DIAGNOSTICS_PERIOD = 1.0  # [s] (docs/rtde.md); chosen: samples are counted a second at a time
@@ -116,6 +131,11 @@ class RtdeReader(Node):
             'longest of these pauses, and the pause after a refusal by the robot [s]',
             minimum=0.05, maximum=3600.0, read_only=True,
         )
+        prefix = declare(
+            self, 'tf_prefix', '', "prefix of the driver's joint names", longest=128,
+            read_only=True,
+        )
+        self._joints = [prefix + joint for joint in JOINTS]
         late = declare(
             self, 'longest_delay', 0.5,
             "samples that come later than this by the robot's time are dropped [s]",
@@ -142,8 +162,10 @@ class RtdeReader(Node):
         """Make the publishers of what the robot gives; most are there already."""
         for key, kind in kinds.items():
             if key not in self._topics:
-                message = Time if key == TIMESTAMP else MESSAGES[kind][0]
-                self._topics[key] = kind, self.create_publisher(message, f'rtde/{key}', QOS)
+                message = JointState if key in JOINT_KEYS else MESSAGES[kind][0]
+                self._topics[key] = kind, self.create_publisher(
+                    Time if key == TIMESTAMP else message, f'rtde/{key}', QOS
+                )
             elif self._topics[key][0] != kind:
                 raise RtdeRefusedError(
                     f'the robot gives {key} as {kind}, before it was {self._topics[key][0]}: '
@@ -152,12 +174,18 @@ class RtdeReader(Node):
 
     def _on_sample(self, values: Mapping[str, Value]) -> None:
         """Publish a sample, its time first."""
+        stamp = self.get_clock().now().to_msg()
         for key, value in values.items():
             kind, publisher = self._topics[key]
             if key == TIMESTAMP:
                 publisher.publish(to_time(round(1e9 * value)))
             elif not all(map(math.isfinite, value if isinstance(value, tuple) else (value,))):
                 self._not_finite += 1
+            elif key in JOINT_KEYS:
+                publisher.publish(JointState(
+                    header=std_msgs.msg.Header(stamp=stamp), name=self._joints,
+                    **{JOINT_KEYS[key]: array('d', value)},
+                ))
             else:
                 message, convert = MESSAGES[kind]
                 publisher.publish(message(data=convert(value)))

@@ -25,7 +25,7 @@ from robot_identification.simulation import (
 )
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64, Float64MultiArray, Header, Int8, String, UInt8
+from std_msgs.msg import Bool, Float64, Header, Int8, String, UInt8
 
 CONTROLLER = 'scaled_joint_trajectory_controller'
 COMMANDS = f'{CONTROLLER}/joint_trajectory'
@@ -72,7 +72,7 @@ class DriverTopics:
         self._node = node
         for kind, topic in (
             (JointState, 'joint_states'),
-            (Float64MultiArray, 'joint_temperatures'),
+            (JointState, 'joint_temperatures'),
             (JointState, ROTOR_STATES),
             (JointState, TRUE_STATES),
             (Clock, CLOCK),
@@ -139,10 +139,10 @@ class DriverTopics:
             header = Header(stamp=stamp, frame_id=BASE_FRAME)
             publisher.publish(joint_state(header, self._names, *self.values(sample)[:3]))
 
-    def publish_temperatures(self, temperature: np.ndarray) -> None:
-        """Publish the joints' temperatures, shape (n,) [deg C], kinematic order."""
+    def publish_temperatures(self, stamp: Time, temperature: np.ndarray) -> None:
+        """Publish the joints' temperatures, shape (n,) [deg C], in kinematic order, as effort."""
         self._publishers['joint_temperatures'].publish(
-            Float64MultiArray(data=temperature.tolist())
+            joint_state(Header(stamp=stamp), self._names, effort=temperature[self._order])
         )
 
     def publish_clock(self, stamp: Time) -> None:

@@ -239,7 +239,7 @@ class SimulatedRobot(Node):
             for sample in self._stream.push(now, self._topics.values(measured), now):
                 self._topics.publish_joints(self._stamp(sample.stamp), sample)
             if self._cycles % self._temperature_cycles == 0:
-                self._topics.publish_temperatures(measured.temperature)
+                self._topics.publish_temperatures(self._stamp(now), measured.temperature)
         # The truth and the time are not the driver's.
         self._topics.publish_truth(self._stamp(now), true)
         if self._cycles % self._clock_cycles == 0:

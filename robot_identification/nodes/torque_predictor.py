@@ -45,7 +45,7 @@ from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, 
 from robot_identification.nodes.topic_thread import TopicThread
 from robot_identification.options import from_values
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray, Header
+from std_msgs.msg import Bool, Header
 
 # What a node that stood still may find [messages], older ones are dropped; chosen: 0.1 s of a
 # 500 Hz topic, more than a busy machine keeps a process waiting, and no delay that lasts.
@@ -101,7 +101,7 @@ class TorquePredictorNode(Node):
                 'output of `robot-identification collision` for the model; may be set while '
                 'running')
         for topic in TEMPERATURE_TOPICS:
-            self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
+            self.create_subscription(JointState, topic, self._on_temperature, NEWEST)
         serve(self, '~/reset_friction_health', self._reset_health)
         self.create_timer(DEFERRED_PERIOD, self._run_deferred, clock=STEADY_CLOCK)
         self.create_timer(DIAGNOSTICS_PERIOD, self._diagnose, clock=STEADY_CLOCK)
@@ -198,10 +198,11 @@ class TorquePredictorNode(Node):
                 throttle_duration_sec=WARNED_EVERY,
             )
 
-    def _on_temperature(self, message: Float64MultiArray) -> None:
-        values = np.asarray(message.data)
-        # NaN is that of a joint whose temperature is not known.
-        self._live.temperature = self._now(), np.where(np.abs(values) <= HOTTEST, values, np.nan)
+    def _on_temperature(self, message: JointState) -> None:
+        self._live.temperature = self._now(), {
+            joint: value for joint, value in zip(message.name, message.effort, strict=False)
+            if abs(value) <= HOTTEST
+        }
 
     def _poll_reference(self) -> None:
         """Read the wanted velocities that came last."""

@@ -105,6 +105,13 @@ def _kinematic_recursion(b: FloatArray, a: FloatArray, rate: float) -> FloatArra
     ])
 
 
+class PredictedRecording(NamedTuple):
+    """Prediction of a whole recording."""
+
+    effort: FloatArray  #: (N, n), in the unit of the recorded effort
+    motion: Motion  #: the smoothed kinematics that it belongs to
+
+
 class TorquePredictor:
     """
     Predicts from measured positions and velocities with filters that look back only.
@@ -245,7 +252,7 @@ class TorquePredictor:
     def run(
         self, stamps: FloatArray, q: FloatArray, dq: FloatArray,
         temperature: FloatArray | None = None,
-    ) -> tuple[FloatArray, Motion]:
+    ) -> PredictedRecording:
         """
         Return effort and smooth motion of a whole recording, sample by sample as `step` does.
 
@@ -269,4 +276,4 @@ class TorquePredictor:
                 effort[k] = prediction.effort
                 kinematics[:, k] = prediction.q, prediction.dq, prediction.ddq
         smooth_q, smooth_dq, ddq = kinematics
-        return effort, Motion(smooth_q, smooth_dq, ddq, temperature)
+        return PredictedRecording(effort, Motion(smooth_q, smooth_dq, ddq, temperature))

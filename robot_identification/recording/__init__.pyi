@@ -19,7 +19,10 @@ from .driver_record import (
 from .joint_names import (
     parse_joint_names as parse_joint_names, recommend_names as recommend_names,
 )
-from .joint_states import DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE
+from .joint_states import (
+    DYNAMIC_JOINT_STATE as DYNAMIC_JOINT_STATE, JOINT_STATE as JOINT_STATE,
+    VALUE_TOPICS as VALUE_TOPICS,
+)
 from .raw_bag import (
     Damage as Damage, METADATA_FILE as METADATA_FILE, read_metadata as read_metadata,
 )

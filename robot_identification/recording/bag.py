@@ -26,7 +26,7 @@ from robot_identification.recording.bag_parts import find_split, merge_parts, Pa
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import make_channel_tables
 from robot_identification.recording.joint_states import (
-    check_named, DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns,
+    check_named, DYNAMIC_JOINT_STATE, is_measured, JOINT_STATE, JOINT_STATE_WALKS, JointColumns,
     JointTable, quantities_of, Readings,
 )
 from robot_identification.recording.raw_bag import Damage
@@ -74,7 +74,7 @@ def _choose_topic(bag: BagFiles, topic: str | None) -> str:
         raise BagError(f'{path} holds no message: the recording is empty{_cause(bag)}')
     candidates = [
         name for name, found in topics.items()
-        if found.kind == JOINT_STATE and (name == topic or not is_of_rotors(name))
+        if found.kind == JOINT_STATE and (name == topic or is_measured(name))
     ]
     others = [name for name, found in topics.items() if found.kind == DYNAMIC_JOINT_STATE]
     chosen = topic or ('/joint_states' if '/joint_states' in candidates else None)

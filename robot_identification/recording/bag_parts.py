@@ -15,7 +15,7 @@ from robot_identification.arrays import allocate, BoolArray, FloatArray
 from robot_identification.recording.bag_files import BagFiles
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.joint_states import (
-    find_prefix, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, prefix_notes,
+    find_prefix, is_measured, JOINT_STATE, JOINT_STATE_WALKS, prefix_notes,
 )
 from robot_identification.recording.raw_bag import Damage
 
@@ -63,7 +63,9 @@ def _layouts(bag: BagFiles, topics: Sequence[str]) -> list[tuple[str, tuple[str,
     """Return the names of joints that come together, with their topic, from its first block."""
     found = []
     for topic, content in bag.topics.items():
-        if topic not in topics if topics else content.kind != JOINT_STATE or is_of_rotors(topic):
+        if topic not in topics if topics else not (
+            content.kind == JOINT_STATE and is_measured(topic)
+        ):
             continue
         if content.kind not in JOINT_STATE_WALKS:
             continue

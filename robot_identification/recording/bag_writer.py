@@ -459,17 +459,6 @@ def joint_state_maker(
     return JOINT_STATE, pack
 
 
-def array_maker(values: FloatArray) -> Maker:
-    """Return what packs a std_msgs/msg/Float64MultiArray of a row of values (N, n)."""
-    def pack(k: int, stamp: int) -> bytes:
-        packer = Packer()
-        packer.words(0, 0)  # no dimensions, no offset
-        packer.numbers(values[k])
-        return bytes(packer.data)
-
-    return 'std_msgs/msg/Float64MultiArray', pack
-
-
 def write_joint_states(
     path: Path,
     joint_names: Sequence[str],

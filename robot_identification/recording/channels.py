@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
 from robot_identification.errors import DataError
-from robot_identification.model import JointEncoders
+from robot_identification.model import JointEncoders, plain_encoders
 from robot_identification.recording.cdr import group_by_layout, Walker
 from robot_identification.recording.joint_names import common_length
 from robot_identification.recording.joint_states import (
@@ -43,7 +43,8 @@ class Source:
 
     channel: str  # Name of the channel
     ending: str  # How the topic's name ends, after any namespace
-    # Whether a message holds one number for each joint, in kinematic order
+    # Whether a message holds one number for each joint: in the effort of named joints, or in an
+    # array in kinematic order
     per_joint: bool = False
     scale: float = 1.0  # What to multiply with
     # Whether the sign follows the direction that the driver counts a joint in
@@ -51,7 +52,7 @@ class Source:
 
     def fits(self, topic: str, kind: str) -> bool:
         """Return whether a topic is one of these."""
-        kinds = _ARRAYS if self.per_joint else _SCALARS
+        kinds = (JOINT_STATE, *_ARRAYS) if self.per_joint else _SCALARS
         return kind in kinds and f'/{topic}'.endswith(f'/{self.ending}')
 
 
@@ -173,7 +174,7 @@ class ChannelTable:
         if self._problem:
             found.append(f'{listed}: {self._topic} is read no further: {self._problem}')
         elif not self._rows.seen:
-            found.append(f'{listed}: {self._topic} has no position of the joints: left out')
+            found.append(f'{listed}: {self._topic} has no value of the joints: left out')
         return found if self._is_noted else []
 
 
@@ -200,8 +201,14 @@ def make_channel_tables(
         )
         if found:
             _, rank, chosen = found[0]
-            values = ValueTable(topics[chosen].kind, SOURCES[rank], encoders.sign)
-            tables[chosen] = ChannelTable(chosen, values, {channel: channel})
+            source, kind = SOURCES[rank], topics[chosen].kind
+            if kind == JOINT_STATE:
+                counted = encoders if source.signed else plain_encoders(len(encoders.sign))
+                named = JointTable(kind, columns.anew(), counted, ['effort'])
+                tables[chosen] = ChannelTable(chosen, named, {'effort': channel})
+            else:
+                values = ValueTable(kind, source, encoders.sign)
+                tables[chosen] = ChannelTable(chosen, values, {channel: channel})
             wanted.discard(channel)
         if len(found) > 1:
             others = ', '.join(name for _, _, name in found[1:])

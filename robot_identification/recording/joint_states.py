@@ -22,6 +22,13 @@ DYNAMIC_JOINT_STATE = 'control_msgs/msg/DynamicJointState'
 QUANTITIES = ('position', 'velocity', 'effort', 'temperature', 'rotor_position')
 # How the name of a topic ends whose positions are those of rotors.
 ROTOR_TOPIC = 'rotor_states'
+# The last part of the name of a topic whose joint states hold another quantity; the RTDE reader
+# names its topics so.
+VALUE_TOPICS = (
+    'joint_temperatures', 'target_current', 'target_moment', 'actual_current', 'target_q',
+    'target_qd', 'target_qdd', 'actual_q', 'actual_qd', 'joint_control_output',
+    'actual_joint_voltage',
+)
 # Joint states are of two publishers where they take turns at least so often, and for this share of
 # the fewer ones; chosen: an effort that a driver lacks for a while begins and ends once.
 FEWEST_INTERLEAVED, INTERLEAVED = 5, 0.1
@@ -95,6 +102,11 @@ JOINT_STATE_WALKS: Mapping[str, Callable[[Walker], JointFields]] = {
 def is_of_rotors(topic: str) -> bool:
     """Return whether the joint states of a topic are those of rotors, by its name."""
     return topic.endswith(ROTOR_TOPIC)
+
+
+def is_measured(topic: str) -> bool:
+    """Return whether the joint states of a topic are what a driver measures, by its name."""
+    return not is_of_rotors(topic) and topic.rpartition('/')[2] not in VALUE_TOPICS
 
 
 def quantities_of(kind: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from robot_identification.errors import UsageError
 from robot_identification.excitation import Trajectory
 from robot_identification.model import Motion, RobotModel
 from robot_identification.recording.bag_writer import (
-    array_maker, joint_state_maker, Maker, new_bag, write_samples,
+    joint_state_maker, Maker, new_bag, write_samples,
 )
 from robot_identification.simulation import (
     driver_period, GroundTruth, MujocoRobot, quintic, QUINTIC_PEAK, record_motion, Sensors,
@@ -97,7 +97,7 @@ def write_simulated_bag(
 
     Effort is in A, or in N m for an arm whose YAML says so. Besides `joint_states`, the quantities
     that the run has of `rotor_states`, `joint_temperatures`, `target_moment` and `target_current`
-    are written; arrays are in kinematic order. The hash of the trajectory is noted in the bag.
+    are written, each with the names of the joints. The hash of the trajectory is noted in the bag.
     Raises UsageError if `path`, the folder of the bag, exists.
     """
     metadata = {'robot': robot.name, 'effort_unit': run.unit, 'simulated': 'true'}
@@ -108,14 +108,14 @@ def write_simulated_bag(
         makers['/rotor_states'] = _joint_states(
             robot, *run.rotors, np.empty((len(run.stamps), 0))
         )
-    sign = robot.encoders.sign
+    sign, none = robot.encoders.sign, np.empty((len(run.stamps), 0))
     for topic, values in (
         ('/joint_temperatures', run.temperature),
         ('/target_moment', None if run.target_torque is None else sign * run.target_torque),
         ('/target_current', None if run.target_current is None else sign * run.target_current),
     ):
         if values is not None:
-            makers[topic] = array_maker(values)
+            makers[topic] = joint_state_maker(robot.joint_names, none, none, values)
     with new_bag(path, metadata) as writer:
         write_samples(
             writer, np.round((SIMULATED_EPOCH + run.stamps) * 1e9).astype(np.int64), makers

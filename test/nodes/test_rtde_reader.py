@@ -16,19 +16,19 @@ from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, value
 import numpy as np
 import pytest
 from robot_identification.nodes.conversions import to_time
-from robot_identification.nodes.rtde_reader import judge, KEYS, MESSAGES
+from robot_identification.nodes.rtde_reader import (
+    JOINT_KEYS, JOINTS, judge, KEYS, MESSAGES,
+)
 from robot_identification.recording import read_recording
 from robot_identification.rtde.client import TYPES
 from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
 from ros_helpers import own_graph, seconds, told_in, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'
 RATE = 50.0
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 ALL_KEYS = [key for key in FIELDS if key != 'timestamp']
-JOINTS = [f'joint_{k}' for k in range(6)]
 
 
 class Reader:
@@ -37,7 +37,7 @@ class Reader:
     def __init__(self, graph, server):
         self.graph, self.server = graph, server
         self.statuses = graph.hear(DiagnosticArray, '/diagnostics')
-        self.temperatures = graph.hear(Float64MultiArray, '/rtde/joint_temperatures')
+        self.temperatures = graph.hear(JointState, '/rtde/joint_temperatures')
         self.node = graph.start('rtde_reader', {
             'robot_ip': '127.0.0.1', 'port': server.port, 'keys': ALL_KEYS, 'frequency': RATE,
             'reconnect_period': 0.05, 'longest_reconnect_period': 0.1, 'timeout': 1.0,
@@ -68,7 +68,7 @@ class Reader:
     def numbers(self):
         """Return the numbers of the samples whose temperatures were heard, in their order."""
         first = value('joint_temperatures', 0)[0]
-        return [round((message.data[0] - first) / 1e-4) for message in list(self.temperatures)]
+        return [round((message.effort[0] - first) / 1e-4) for message in list(self.temperatures)]
 
 
 @pytest.fixture(scope='module')
@@ -94,20 +94,24 @@ def reader(shared):
 def test_each_field_is_a_topic_of_its_type(reader):
     """With the values that the robot sent, in kinematic order, and the robot's own time."""
     times = reader.graph.hear(Time, '/rtde/timestamp')
-    currents = reader.graph.hear(Float64MultiArray, '/rtde/target_current')
+    currents = reader.graph.hear(JointState, '/rtde/target_current')
     wait_until(lambda: len(times) > 20 and len(currents) > 20, 'samples')
     kinds = dict(reader.graph.node.get_topic_names_and_types())
     for key in ALL_KEYS:
         message = MESSAGES[FIELDS[key]][0]
-        assert kinds[f'/rtde/{key}'] == [f'std_msgs/msg/{message.__name__}']
+        assert kinds[f'/rtde/{key}'] == [
+            'sensor_msgs/msg/JointState' if key in JOINT_KEYS
+            else f'std_msgs/msg/{message.__name__}'
+        ]
     assert kinds['/rtde/timestamp'] == ['builtin_interfaces/msg/Time']
     for heard, key in (
         (reader.temperatures, 'joint_temperatures'), (currents, 'target_current'),
     ):
         first = value(key, 0)[0]
         for message in list(heard):
-            number = round((message.data[0] - first) / 1e-4)
-            assert tuple(message.data) == value(key, number)
+            number = round((message.effort[0] - first) / 1e-4)
+            assert tuple(message.effort) == value(key, number)
+            assert tuple(message.name) == JOINTS
     # The robot's time, whatever that of this computer is: no interval but the period.
     stamps = np.array([seconds(stamp) for stamp in list(times)])
     assert 100.0 < stamps[0] < 10_000.0
@@ -155,7 +159,7 @@ def test_a_missing_field_is_named_and_the_others_come(reader):
 def test_what_is_not_finite_is_not_published(reader):
     reader.become(not_finite=('joint_temperatures',))
     wait_until(lambda: int(reader.told()[-1][2]['not finite']) > 0, 'values that are not finite')
-    assert all(np.all(np.isfinite(message.data)) for message in list(reader.temperatures))
+    assert all(np.all(np.isfinite(message.effort)) for message in list(reader.temperatures))
 
 
 def test_a_recording_holds_what_identification_reads(reader, tmp_path):
@@ -255,6 +259,8 @@ def test_the_layouts_show_what_is_published():
     paths = [
         path['value'] for panel in panels['configById'].values() for path in panel['paths']
     ]
-    assert sorted(names) == sorted(f'/rtde/{key}/data[{k}]' for key in KEYS for k in range(6))
-    assert sorted(paths) == sorted(f'/rtde/{key}.data[{k}]' for key in KEYS for k in range(6))
+    assert sorted(names) == sorted(
+        f'/rtde/{key}/{joint}/effort' for key in KEYS for joint in JOINTS
+    )
+    assert sorted(paths) == sorted(f'/rtde/{key}.effort[{k}]' for key in KEYS for k in range(6))
     assert str(panels['layout']).count('Plot!') == len(panels['configById']) == len(KEYS)

@@ -21,7 +21,7 @@ from robot_identification.simulation.scaled_controller import RESTART_TIME, Robo
 from ros_helpers import LATCHED, own_graph, seconds, wait_until
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64, Float64MultiArray, Int8, String, UInt8
+from std_msgs.msg import Bool, Float64, Int8, String, UInt8
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 CONTROLLER = 'scaled_joint_trajectory_controller'
@@ -333,10 +333,12 @@ def test_a_driver_restart_is_silent_and_forgets(robot):
 
 def test_the_joints_warm_up(robot):
     """A thousand times faster than real ones: by half a degree in three seconds of motion."""
-    with robot.hearing(Float64MultiArray, 'joint_temperatures') as temperatures:
+    with robot.hearing(JointState, 'joint_temperatures') as temperatures:
         robot.wait_for_rest_at(robot.set_off())
-        values = np.array([message.data for message, _ in list(temperatures)])
-    assert values.shape[1] == 6
+        heard = [message for message, _ in list(temperatures)]
+    values = np.array([message.effort for message in heard])
+    assert all(list(message.name) == list(robot.states[-1].name) for message in heard)
+    assert np.all(np.diff([seconds(message.header.stamp) for message in heard]) > 0.0)
     assert values.max() > 24.5
 
 

@@ -27,9 +27,10 @@ from ros_helpers import (
     acknowledged, joint_state, own_graph, paused, seconds, told_in, wait_until,
 )
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Bool
 
 TORQUE, RESIDUAL = '/torque_predictor/torque', '/torque_predictor/residual'
+TEMPERATURES = np.arange(30.0, 36.0)  # of the joints [deg C]
 FIRST = 100
 ATTEMPTS = 100
 
@@ -357,10 +358,12 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
             predictor.publisher.publish(predictor.message(k))
         predictor.wait_for('needs a joint temperature')
         assert not predictor.torques
-        publisher = graph.publisher(Float64MultiArray, '/rtde/joint_temperatures')
+        publisher = graph.publisher(JointState, '/rtde/joint_temperatures')
 
         # A broken message is no temperature.
-        publisher.publish(Float64MultiArray(data=[30.0, 1e160, -1e20, 30.0, 30.0, 30.0]))
+        publisher.publish(JointState(
+            name=ur5.joint_names, effort=[30.0, 1e160, -1e20, 30.0, 30.0, 30.0]
+        ))
         assert acknowledged(publisher)
         predictor.statuses.clear()
         predictor.publisher.publish(predictor.message(FIRST + 5))
@@ -369,7 +372,10 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
 
         def answers_to_both():
             """Say it again: the node listens as one does to a sensor."""
-            publisher.publish(Float64MultiArray(data=[30.0] * 6))
+            # Joints are found by name, whatever their order.
+            publisher.publish(JointState(
+                name=ur5.joint_names[::-1], effort=TEMPERATURES[::-1].tolist()
+            ))
             predictor.publisher.publish(predictor.message(FIRST + 10))
             return predictor.torques
 
@@ -380,7 +386,7 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
         stamps = np.array([seconds(predictor.message(k).header.stamp) for k in rows])
         expected = TorquePredictor(warm).run(
             stamps, predictor.recording.q[rows], predictor.recording.dq[rows],
-            np.full((4, 6), 30.0),
+            np.tile(TEMPERATURES, (4, 1)),
         ).effort
         np.testing.assert_allclose(live, expected, rtol=1e-12, atol=1e-12)
     finally:

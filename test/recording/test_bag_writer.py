@@ -16,7 +16,7 @@ from robot_identification.errors import BagError
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.bag_files import open_bag
 from robot_identification.recording.bag_writer import (
-    array_maker, BagWriter, joint_state_maker, OfferedQos,
+    BagWriter, joint_state_maker, OfferedQos,
 )
 from robot_identification.recording.joint_states import JOINT_STATE
 from rosbags.highlevel import AnyReader
@@ -174,7 +174,7 @@ def test_what_is_flushed_outlives_the_writer(tmp_path):
     stamp=st.integers(0, 2**31 * 10**9 - 1), velocities=st.booleans(),
 )
 def test_messages_are_packed_as_rosbags_packs_them(names, stamp, velocities):
-    """Joint states with and without velocities, and arrays, byte by byte."""
+    """Joint states with and without velocities, byte by byte."""
     kinds, rows = TYPES.types, np.random.default_rng(0).normal(size=(2, len(names)))
     dq = rows if velocities else rows[:, :0]
     _, pack = joint_state_maker(names, rows, dq, 2.0 * rows)
@@ -185,9 +185,6 @@ def test_messages_are_packed_as_rosbags_packs_them(names, stamp, velocities):
         names, rows[1], dq[1], 2.0 * rows[1],
     )
     assert pack(1, stamp) == bytes(TYPES.serialize_cdr(message, JOINT_STATE))
-    kind, pack = array_maker(rows)
-    array = kinds[kind](kinds['std_msgs/msg/MultiArrayLayout']([], 0), rows[1])
-    assert pack(1, stamp) == bytes(TYPES.serialize_cdr(array, kind))
 
 
 def test_a_topic_may_come_late(tmp_path):

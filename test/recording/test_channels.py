@@ -3,6 +3,8 @@
 
 """What is recorded beside the joint states comes out by name, in their time base and order."""
 
+from dataclasses import replace
+
 from builders import JOINT_STATE
 import numpy as np
 import pytest
@@ -80,6 +82,31 @@ def test_vectors_of_the_rtde_publisher(read, array, namespace, kind):
         np.testing.assert_allclose(channel.stamps, 1.0 + 0.1 * np.arange(10), atol=1e-9)
         assert len(channel) == 10
     assert recording.notes == ()
+
+
+@pytest.mark.parametrize('topic', ['/ur/joint_states', None])
+def test_vectors_with_names(joints, write_mcap, tmp_path, to_cdr, good, topic):
+    """Joints are found by name and have the time of the header; the topic is no measured state."""
+    values = np.arange(30.0).reshape(10, 3)
+    topics = {(f'/ur/{name}', JOINT_STATE): [] for name in ('joint_temperatures', 'target_moment')}
+    for k, row in enumerate(values):
+        message = replace(
+            good[k], name=('ur_gamma', 'ur_alpha', 'ur_beta'), position=np.empty(0),
+            velocity=np.empty(0), effort=row[[2, 0, 1]],
+        )
+        for found in topics.values():
+            found.append((times(10)[k], to_cdr(message)[1]))
+    path = write_mcap(tmp_path / 'a.mcap', {('/ur/joint_states', JOINT_STATE): joints, **topics})
+    sign = np.array([1.0, -1.0, 1.0])
+    recording = read_recording(
+        path, NAMES, topic=topic, encoders=JointEncoders(sign, np.zeros(3))
+    )
+    assert recording.notes == ()
+    np.testing.assert_array_equal(recording.channels['temperature'].values, values)
+    np.testing.assert_array_equal(recording.channels['target_torque'].values, sign * values)
+    np.testing.assert_allclose(
+        recording.channels['temperature'].stamps, recording.stamps[:10], atol=1e-9
+    )
 
 
 def test_states_of_the_ur_driver(read, serialize):

@@ -33,7 +33,7 @@ WRITE = """
 import os, resource, signal, sys
 import numpy as np
 from robot_identification.recording.bag_writer import (
-    array_maker, BagWriter, joint_state_maker, OfferedQos, write_samples,
+    BagWriter, joint_state_maker, OfferedQos, write_samples,
 )
 path, count, end = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 if end == 'full':
@@ -47,10 +47,10 @@ writer.add_topic(
 )
 rows = np.arange(2.0 * count).reshape(count, 2)
 kind, make = joint_state_maker(['joint_0', 'joint_1'], rows, -rows, 2.0 * rows)
-_, pack = array_maker(rows)
+_, pack = joint_state_maker(['joint_0', 'joint_1'], rows[:, :0], rows[:, :0], rows)
 for k in range(count):
     if k == count // 2:
-        writer.add_topic('/joint_temperatures', 'std_msgs/msg/Float64MultiArray')
+        writer.add_topic('/joint_temperatures', kind)
     stamp = 10**9 + 2_000_000 * k
     writer.write('/joint_states', stamp, make(k, stamp))
     if k >= count // 2:
@@ -97,7 +97,7 @@ def test_what_rosbag2_writes_is_the_same_bag(tmp_path):
     assert [one.header.stamp.nanosec for one in found[:3]] == [0, 2_000_000, 4_000_000]
     assert topics_of(bag) == {
         '/joint_states': (JOINT_STATE, COUNT),
-        '/joint_temperatures': ('std_msgs/msg/Float64MultiArray', COUNT // 2),
+        '/joint_temperatures': ('sensor_msgs/msg/JointState', COUNT // 2),
     }
     content = yaml.safe_load((bag / 'metadata.yaml').read_text())['rosbag2_bagfile_information']
     assert content['custom_data'] == notes

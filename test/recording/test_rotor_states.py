@@ -151,7 +151,7 @@ def test_a_topic_without_positions_is_said(read, good, rotor_messages, to_cdr, c
     })
     assert dict(recording.channels) == {}
     assert recording.notes == (
-        'rotor_position: /rotor_states has no position of the joints: left out',
+        'rotor_position: /rotor_states has no value of the joints: left out',
     )
     assert_joint_states(recording, good)
 
