@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -365,17 +366,10 @@ def _coefficient_errors(points: CurvePoints, fit: SeparableFit) -> FloatArray:
     motion = points.motion()
     columns = law_columns(fit.laws, motion)
     used = np.flatnonzero(fit.coefficients)
-    slopes, first, number = [columns[:, used]], 0, 0
-    for law in fit.laws:
-        own = fit.coefficients[first:first + len(law.symbols)]
-        first += len(law.symbols)
-        slope = law.shape_jacobian(motion, own, law.initial_state())
-        constants = fit.constants[number:number + len(law.shape)]
-        number += len(law.shape)
-        free = [k for k, one in enumerate(constants) if one.determined and not one.at_bound]
-        slopes.append(slope[:, free])
+    free = [one.determined and not one.at_bound for one in fit.constants]
+    slopes = np.hstack(_shape_slopes(fit.laws, motion, fit.coefficients))[:, free]
     residual = points.friction - columns @ fit.coefficients
-    jacobian = np.hstack(slopes)
+    jacobian = np.hstack([columns[:, used], slopes])
     # By what the curve leaves, and by the errors of the points: few fast ones determine a slope.
     both = np.maximum(
         standard_errors(jacobian, residual, 0), _carried_errors(jacobian, points.error)
@@ -410,134 +404,112 @@ def fit_shapes(
 
     The friction torque `tau` (N,) [N m] belongs to N samples of a motion. `searched` names law
     and constant; the search begins at those of the laws, and the others are kept. The laws have no
-    memory.
+    memory. Velocities are searched by their logarithms, exponents as they are.
     """
-    search = _Search(motion, tau, laws, searched)
-    if search.places:
-        search.move(scipy.optimize.least_squares(
-            search.residual, search.start, search.jacobian, search.limits.T, method='trf',
-            ftol=COST_TOLERANCE, xtol=STEP_TOLERANCE, gtol=COST_TOLERANCE,
-            max_nfev=MOST_EVALUATIONS,
-        ).x)
-    return search.describe()
+    # Number of the law, and name of the constant.
+    places = [
+        (number, name) for number, law in enumerate(laws) for name in law.shape
+        if (law.name, name) in searched
+    ]
+    is_log = np.array([name not in laws[number].ranges for number, name in places], dtype=bool)
+    fastest = float(np.abs(motion.dq).max(initial=0.0))
+    ranges = np.array([
+        search_range(laws[number], name, fastest) for number, name in places
+    ]).reshape(-1, 2)
+    low, high = np.where(is_log[:, None], np.log(ranges), ranges).T
+    size = float(np.linalg.norm(tau)) or 1.0
 
+    def laws_at(x: FloatArray) -> tuple[FrictionLaw, ...]:
+        values = np.clip(np.where(is_log, np.exp(x), x), *ranges.T)
+        found = list(laws)
+        for (number, name), value in zip(places, values.tolist(), strict=True):
+            found[number] = replace(found[number], **{name: value})
+        return tuple(found)
 
-class _Search:
-    """
-    The outer problem: residuals of one joint as a function of some shape constants.
+    # The Jacobian is asked for where the residual was before.
+    @lru_cache(maxsize=1)
+    def solved(laws: tuple[FrictionLaw, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return _solve(laws, motion, tau)
 
-    Coordinates are logarithms of velocities, and exponents as they are.
-    """
+    def residual(x: FloatArray) -> FloatArray:
+        return solved(laws_at(x))[2] / size
 
-    def __init__(
-        self, motion: JointMotion, tau: FloatArray, laws: Sequence[FrictionLaw],
-        searched: Set[tuple[str, str]],
-    ) -> None:
-        self._motion, self._tau = motion, tau
-        self._signed = np.array(
-            [symbol in law.signed for law in laws for symbol in law.symbols], dtype=bool
-        )
-        self._size = float(np.linalg.norm(tau)) or 1.0
-        # Number of the law, and name of the constant.
-        self.places = [
-            (number, name) for number, law in enumerate(laws) for name in law.shape
-            if (law.name, name) in searched
-        ]
-        self._is_log = np.array(
-            [name not in laws[number].ranges for number, name in self.places], dtype=bool
-        )
-        fastest = float(np.abs(motion.dq).max(initial=0.0))
-        self._ranges = np.array([
-            search_range(laws[number], name, fastest) for number, name in self.places
-        ]).reshape(-1, 2)
-        self.limits = np.where(self._is_log[:, None], np.log(self._ranges), self._ranges)
-        values = np.array([getattr(laws[number], name) for number, name in self.places])
-        low, high = self.limits.T
-        margin = 1e-6 * (high - low)
-        self.start = np.clip(
-            np.where(self._is_log, np.log(values), values), low + margin, high - margin
-        )
-        self._laws = tuple(laws)
-        self._solve()
-
-    def move(self, x: FloatArray) -> None:
-        """Take the laws at a point of the search, and solve for their coefficients."""
-        changes: list[dict[str, float]] = [{} for _ in self._laws]
-        values = np.clip(np.where(self._is_log, np.exp(x), x), *self._ranges.T)
-        for (number, name), value in zip(self.places, values.tolist(), strict=True):
-            changes[number][name] = value
-        laws = tuple(
-            replace(law, **change) for law, change in zip(self._laws, changes, strict=True)
-        )
-        # The Jacobian is asked for where the residual was before.
-        if laws != self._laws:
-            self._laws = laws
-            self._solve()
-
-    def residual(self, x: FloatArray) -> FloatArray:
-        """Return measured less fitted torque, over its size, shape (N,)."""
-        self.move(x)
-        return self._left / self._size
-
-    def jacobian(self, x: FloatArray) -> FloatArray:
-        """Return Kaufman's derivative of `residual`, shape (N, p)."""
-        self.move(x)
-        columns, first = [], 0
-        for number, law in enumerate(self._laws):
-            own = self._coefficients[first:first + len(law.symbols)]
-            first += len(law.symbols)
-            slopes = law.shape_jacobian(self._motion, own, law.initial_state())
-            columns += [
-                slopes[:, law.shape.index(name)] * (getattr(law, name) if is_log else 1.0)
-                for (at, name), is_log in zip(self.places, self._is_log, strict=True)
-                if at == number
-            ]
-        slope = np.column_stack(columns)
-        left: FloatArray = self._basis @ (self._basis.T @ slope) - slope
-        return left / self._size
-
-    def describe(self) -> SeparableFit:
-        """Return laws, coefficients and constants of the point that is reached."""
-        at_bound, errors = {}, {}
-        if self.places:
-            values = np.array([getattr(self._laws[number], name) for number, name in self.places])
-            x = np.where(self._is_log, np.log(values), values)
-            low, high = self.limits.T
-            near: BoolArray = np.minimum(x - low, high - x) < AT_BOUND * (high - low)
-            found = np.full(len(x), np.nan)
-            found[~near] = standard_errors(
-                self.jacobian(x)[:, ~near], self._left / self._size, self._basis.shape[1]
+    def jacobian(x: FloatArray) -> FloatArray:
+        """Return Kaufman's derivative of the residual, shape (N, p)."""
+        at = laws_at(x)
+        coefficients, basis, _ = solved(at)
+        slopes = _shape_slopes(at, motion, coefficients)
+        slope = np.column_stack([
+            slopes[number][:, at[number].shape.index(name)] * (
+                getattr(at[number], name) if log else 1.0
             )
-            found *= np.where(self._is_log, values, 1.0)
-            at_bound = dict(zip(self.places, near.tolist(), strict=True))
-            errors = dict(zip(self.places, found.tolist(), strict=True))
-        return SeparableFit(
-            self._laws, self._coefficients,
-            tuple(
-                ShapeConstant(
-                    law.name, name, float(getattr(law, name)),
-                    errors.get((number, name), np.nan), (number, name) in errors,
-                    at_bound.get((number, name), False),
-                )
-                for number, law in enumerate(self._laws) for name in law.shape
-            ),
-            float(np.sqrt(np.mean(self._left**2))),
-        )
+            for (number, name), log in zip(places, is_log, strict=True)
+        ])
+        left: FloatArray = basis @ (basis.T @ slope) - slope
+        return left / size
 
-    def _solve(self) -> None:
-        """Solve for the coefficients; those that take energy are not negative."""
-        columns = law_columns(self._laws, self._motion)
-        length = np.linalg.norm(columns, axis=0)
-        seen = np.flatnonzero(length > 0.0)
-        self._coefficients = np.zeros(columns.shape[1])
-        if seen.size:
-            triangle = triangle_of(np.column_stack([columns[:, seen] / length[seen], self._tau]))
-            self._coefficients[seen] = solve_bounded(
-                triangle[:, :-1], triangle[:, -1], ~self._signed[seen], np.zeros(seen.size)
-            ) / length[seen]
-        used = self._coefficients != 0.0
-        self._basis = np.linalg.qr(columns[:, used] / length[used])[0]
-        self._left = self._tau - columns @ self._coefficients
+    found, near, errors = tuple(laws), np.zeros(len(places), dtype=bool), np.zeros(len(places))
+    if places:
+        values = np.array([getattr(laws[number], name) for number, name in places])
+        margin = 1e-6 * (high - low)
+        x = scipy.optimize.least_squares(
+            residual, np.clip(np.where(is_log, np.log(values), values), low + margin,
+                              high - margin),
+            jacobian, (low, high), method='trf', ftol=COST_TOLERANCE, xtol=STEP_TOLERANCE,
+            gtol=COST_TOLERANCE, max_nfev=MOST_EVALUATIONS,
+        ).x
+        found, near = laws_at(x), np.minimum(x - low, high - x) < AT_BOUND * (high - low)
+        errors = np.full(len(x), np.nan)
+        errors[~near] = standard_errors(
+            jacobian(x)[:, ~near], residual(x), solved(found)[1].shape[1]
+        )
+        errors *= np.where(is_log, np.exp(x), 1.0)
+    coefficients, _, left = solved(found)
+    known = dict(zip(places, zip(errors.tolist(), near.tolist(), strict=True), strict=True))
+    constants = []
+    for number, law in enumerate(found):
+        for name in law.shape:
+            error, at_bound = known.get((number, name), (np.nan, False))
+            constants.append(ShapeConstant(
+                law.name, name, float(getattr(law, name)), error, (number, name) in known, at_bound
+            ))
+    return SeparableFit(
+        found, coefficients, tuple(constants), float(np.sqrt(np.mean(left**2)))
+    )
+
+
+def _solve(
+    laws: Sequence[FrictionLaw], motion: JointMotion, tau: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return the coefficients (k,) of laws, an orthogonal basis of the columns used, and residuals.
+
+    Coefficients that take energy are not negative.
+    """
+    signed = np.array([symbol in law.signed for law in laws for symbol in law.symbols], dtype=bool)
+    columns = law_columns(laws, motion)
+    length = np.linalg.norm(columns, axis=0)
+    seen = np.flatnonzero(length > 0.0)
+    coefficients = np.zeros(columns.shape[1])
+    if seen.size:
+        triangle = triangle_of(np.column_stack([columns[:, seen] / length[seen], tau]))
+        coefficients[seen] = solve_bounded(
+            triangle[:, :-1], triangle[:, -1], ~signed[seen], np.zeros(seen.size)
+        ) / length[seen]
+    used = coefficients != 0.0
+    basis = np.linalg.qr(columns[:, used] / length[used])[0]
+    return coefficients, basis, tau - columns @ coefficients
+
+
+def _shape_slopes(
+    laws: Sequence[FrictionLaw], motion: JointMotion, coefficients: FloatArray
+) -> list[FloatArray]:
+    """Return the derivatives (N, m) of the torque of each law by its shape constants."""
+    own = np.split(coefficients, np.cumsum([len(law.symbols) for law in laws])[:-1])
+    return [
+        law.shape_jacobian(motion, each, law.initial_state())
+        for law, each in zip(laws, own, strict=True)
+    ]
 
 
 def search_range(law: FrictionLaw, name: str, fastest: float) -> tuple[float, float]:
