@@ -1,19 +1,22 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of the studies that read bags of an arm without an identified model."""
+"""What studies that read bags of an arm have in common: options of reading, groups of poses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from robot_identification.estimation import COMMAND, EFFORT, take_position_errors
 from robot_identification.model import RobotModel, STATED_UNITS
 from robot_identification.options import check_options, option
 from robot_identification.processing import check_robot_name, hold_as_recorded, read_arm
 from robot_identification.recording import parse_joint_names, Recording
+
+Item = TypeVar('Item')
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,15 @@ class ReadingOptions:
             with_errors, delay = take_position_errors(robot, recordings, names, self.mapping)
             return robot, list(with_errors), [*notes, delay.describe()]
         return robot, recordings, notes
+
+
+def group_alike(items: Iterable[Item], alike: Callable[[Item, Item], bool]) -> list[list[Item]]:
+    """Return items group by group; each is alike to the first of its group."""
+    groups: list[list[Item]] = []
+    for item in items:
+        group = next((group for group in groups if alike(group[0], item)), None)
+        if group is None:
+            groups.append([item])
+        else:
+            group.append(item)
+    return groups

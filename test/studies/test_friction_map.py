@@ -27,7 +27,7 @@ from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.processing import process
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.studies.friction_map.estimate import (
-    HARMONIC, map_friction, MapRun, MODEL, UNKNOWN,
+    HARMONIC, map_friction, MODEL, UNKNOWN,
 )
 from robot_identification.studies.friction_map.plan import SegmentPlan
 from robot_identification.studies.friction_map.study import payload_mass
@@ -54,11 +54,16 @@ def truth(robot):
     return friction_truth(robot)
 
 
+def run_of(dataset, payload=float('nan')):
+    """Return a recording with the mass that the flange carries, by default not stated."""
+    return dataset, payload
+
+
 @pytest.fixture(scope='module')
 def found(robot, truth):
     """Return the map of two joints in all conditions, each joint in a recording of its own."""
     return map_friction(robot, [
-        MapRun(
+        run_of(
             segment_dataset(
                 robot, truth, joint, temperature=T, mass=mass, seed=10 * k + number,
                 plan=SegmentPlan(longest=2.0),
@@ -127,7 +132,7 @@ def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
     """What does not turn around stands in the even part, and in the offset of the curve."""
     # The gravity of one joint that turns is ``a cos q + b sin q`` exactly, so a constant is none.
     dataset = segment_dataset(robot, truth, 'lift', change=asymmetric, plan=LONG)
-    found = map_friction(robot, [MapRun(dataset)])
+    found = map_friction(robot, [run_of(dataset)])
     assert {point.gravity for point in found.points} == {HARMONIC}
     for point in found.points:
         assert abs(point.even - 0.5) < 4.0 * point.even_error
@@ -139,7 +144,7 @@ def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
 def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
     """Six speeds suffice for friction that falls and rises, and not to leave one of them out."""
     plan = SegmentPlan(count=6, longest=2.0)
-    found = map_friction(robot, [MapRun(segment_dataset(robot, truth, 'lift', plan=plan))])
+    found = map_friction(robot, [run_of(segment_dataset(robot, truth, 'lift', plan=plan))])
     assert found.curves['lift'].name == 'coulomb + viscous'
     assert any(
         note.startswith('lift: stribeck + viscous leaves') and 'at more speeds' in note
@@ -157,7 +162,7 @@ def test_rippling_friction_raises_the_error(robot, truth):
 
     plain, wavy = (
         map_friction(robot, [
-            MapRun(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
+            run_of(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
         ]).points
         for change in (None, rippled)
     )
@@ -181,7 +186,7 @@ def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth)
     more = {'plan': SHORT, 'change': delayed, 'center': {'lift': 1.5, 'reach': 0.3}}
     wrong, right = (
         map_friction(robot, [
-            MapRun(segment_dataset(robot, truth, 'lift', delay=delay, **more))
+            run_of(segment_dataset(robot, truth, 'lift', delay=delay, **more))
         ]).points
         for delay in (0.0, late / RATE)
     )
@@ -197,7 +202,7 @@ def test_effort_of_the_wrong_sign_is_said(robot, truth):
     dataset = segment_dataset(
         robot, truth, 'lift', plan=SHORT, change=lambda stamps, motion, torque: -torque
     )
-    found = map_friction(robot, [MapRun(dataset)])
+    found = map_friction(robot, [run_of(dataset)])
     assert all(point.odd < 0.0 for point in found.points)
     assert all(point.friction * point.speed < 0.0 for point in found.points)
     assert any('friction is negative at most speeds' in note for note in found.notes)
@@ -212,7 +217,7 @@ def test_spikes_do_not_move_the_points(robot, truth):
 
     plain, wrong = (
         map_friction(robot, [
-            MapRun(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
+            run_of(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
         ]).points
         for change in (None, spiked)
     )
@@ -227,7 +232,7 @@ def test_segments_of_one_direction_need_a_model(robot, truth):
     keep = motion.dq[:, LIFT] > -1e-6
     values = [one[keep] for one in measured(robot, truth, motion, COLD, 1)]
     recording = segment_recording(robot, stamps[keep], values, COLD)
-    run = MapRun(process(recording, KinematicFilter(), 'Nm'))
+    run = run_of(process(recording, KinematicFilter(), 'Nm'))
     with pytest.raises(DataError, match=r'segments: no joint moves alone .* both ways'):
         map_friction(robot, [run])
     model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
@@ -251,7 +256,7 @@ def test_random_segments_as_init_plans_them_are_used(robot, truth):
     motion = Motion(*form.sample(coefficients, stamps))
     values = measured(robot, truth, motion, COLD, 1)
     recording = segment_recording(robot, stamps, values, COLD)
-    found = map_friction(robot, [MapRun(process(recording, KinematicFilter(), 'Nm'))])
+    found = map_friction(robot, [run_of(process(recording, KinematicFilter(), 'Nm'))])
     assert len(found.points) > 15
     for point in found.points:
         true = true_friction(truth, LIFT, point.speed, point.load, COLD)
@@ -267,7 +272,7 @@ def test_gravity_of_a_model_tells_the_directions_of_short_segments(robot, truth)
     plan = SegmentPlan(count=4, travel=0.15, slowest=0.1, longest=1.0, rise=0.1, shortest=0.5)
     model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
     runs = [
-        MapRun(segment_dataset(robot, truth, 'lift', plan=plan, change=asymmetric, mass=m), m)
+        run_of(segment_dataset(robot, truth, 'lift', plan=plan, change=asymmetric, mass=m), m)
         for m in (0.0, MASS)
     ]
     found = map_friction(robot, runs, model=model)
@@ -286,7 +291,7 @@ def test_a_joint_that_slides_has_friction_without_directions():
     robot = robot.with_drive_gains(np.ones(robot.n))
     truth = friction_truth(robot)
     plan = SegmentPlan(count=4, slowest=0.05, longest=1.0, travel=0.25, rise=0.1, shortest=0.5)
-    runs = [MapRun(segment_dataset(robot, truth, 'slide', plan=plan, center={'slide': 0.05}))]
+    runs = [run_of(segment_dataset(robot, truth, 'slide', plan=plan, center={'slide': 0.05}))]
     model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
     for given, kind in ((None, UNKNOWN), (model, MODEL)):
         found = map_friction(robot, runs, model=given)
@@ -311,9 +316,9 @@ def test_motions_of_several_joints_are_no_segments(robot, truth):
     )
     dataset = process(recording, KinematicFilter(), 'Nm')
     with pytest.raises(DataError, match=r'both: no joint moves alone at constant vel.*--plan'):
-        map_friction(robot, [MapRun(dataset)])
-    alone = MapRun(segment_dataset(robot, truth, 'lift', plan=SHORT))
-    found = map_friction(robot, [alone, MapRun(dataset)])
+        map_friction(robot, [run_of(dataset)])
+    alone = run_of(segment_dataset(robot, truth, 'lift', plan=SHORT))
+    found = map_friction(robot, [alone, run_of(dataset)])
     assert any(re.search(r'both: \d+ motions .* are left out', note) for note in found.notes)
     assert len(found.points) == 10
     assert 'no segments, and so no friction map, of pan, reach' in found.notes

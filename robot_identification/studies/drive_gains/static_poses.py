@@ -18,6 +18,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.recording import Recording
+from robot_identification.studies.reading import group_alike
 
 # Time over which a speed is taken from positions [s]; chosen: noise of reported velocities is
 # above the limit itself.
@@ -122,15 +123,9 @@ def group_poses(poses: Sequence[FloatArray]) -> list[list[int]]:
 
     Each pose (n,) is in rad; no joint is further than SAME_POSE from the first rest of its group.
     """
-    groups: list[list[int]] = []
-    for number, pose in enumerate(poses):
-        for group in groups:
-            if np.all(np.abs(pose - poses[group[0]]) <= SAME_POSE):
-                group.append(number)
-                break
-        else:
-            groups.append([number])
-    return groups
+    return group_alike(range(len(poses)), lambda one, other: bool(
+        np.all(np.abs(poses[other] - poses[one]) <= SAME_POSE)
+    ))
 
 
 def mean_of_approaches(values: FloatArray, approach: FloatArray) -> tuple[float, float]:

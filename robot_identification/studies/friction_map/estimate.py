@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+import math
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -58,14 +60,6 @@ FAR_BETTER = 0.5
 LEAST_OF_A_DIRECTION = 0.25
 # Masses nearer than this are one payload [kg]; chosen: what scales and notes are rounded to.
 SAME_MASS = 0.02
-
-
-@dataclass(frozen=True, eq=False)
-class MapRun:
-    """One recording of a friction map."""
-
-    dataset: Dataset
-    payload: float = float('nan')  # mass that the flange carries [kg]; NaN where not stated
 
 
 @dataclass(frozen=True)
@@ -113,25 +107,16 @@ class FrictionMap:
         return tuple(point for point in self.points if point.joint == joint)
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Ways of one joint at one pose of the others, and what gravity is there."""
-
-    ways: tuple[BinnedWay, ...]
-    gravity: str
-    even: FloatArray
-    even_errors: FloatArray
-
-
 def map_friction(
     robot: RobotModel,
-    runs: Sequence[MapRun],
+    runs: Sequence[tuple[Dataset, float]],
     bins: int = BINS,
     model: IdentifiedModel | None = None,
 ) -> FrictionMap:
     """
     Return the friction map of some recordings of an arm with its drive gains.
 
+    A run is its dataset and the mass that the flange carries [kg], NaN where that is not stated.
     Both directions are compared at no more positions than `bins`.
     The gravity of a model is used in recordings with the payload that it knows. Raise DataError
     if no joint moves alone at constant velocity, both ways, UsageError if the model is of other
@@ -144,19 +129,19 @@ def map_friction(
         )
     points: list[FrictionPoint] = []
     notes = [text for text in [sliding_text(robot)] if text]
-    for run in runs:
-        found, messages = _points_of_run(robot, run, bins, model)
+    for dataset, payload in runs:
+        found, messages = _points_of_run(robot, dataset, payload, bins, model)
         points += found
         notes += messages
     notes += _without_directions(points)
     if not points:
         raise DataError(
-            f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at constant '
-            f'velocity for {SHORTEST + 2.0 * TRANSIENT:g} s, both ways: record '
+            f'{", ".join(dataset.source for dataset, _ in runs)}: no joint moves alone at '
+            f'constant velocity for {SHORTEST + 2.0 * TRANSIENT:g} s, both ways: record '
             'segments of one joint after the other (`friction-map --plan` makes them)'
         )
     order = {name: number for number, name in enumerate(robot.joint_names)}
-    bags = {run.dataset.source: number for number, run in enumerate(runs)}
+    bags = {dataset.source: number for number, (dataset, _) in enumerate(runs)}
     points.sort(key=lambda point: (order[point.joint], bags[point.bag], point.speed))
     curves: dict[str, FrictionCurve] = {}
     missing = [name for name in robot.joint_names if all(p.joint != name for p in points)]
@@ -209,9 +194,8 @@ def _untried(joint: str, curve: FrictionCurve, unit: str) -> list[str]:
 
 
 def _points_of_run(
-    robot: RobotModel, run: MapRun, bins: int, model: IdentifiedModel | None
+    robot: RobotModel, dataset: Dataset, payload: float, bins: int, model: IdentifiedModel | None
 ) -> tuple[list[FrictionPoint], list[str]]:
-    dataset = run.dataset
     torque = dataset.effort * dataset.torque_per_effort(robot)
     segments, moved = find_segments(dataset, torque)
     notes = []
@@ -222,33 +206,33 @@ def _points_of_run(
         )
     points: list[FrictionPoint] = []
     for group in group_segments(segments):
-        found = _weigh_group(robot, pair_segments(group, bins), model, run.payload)
-        if found is None:
-            continue
+        ways = pair_segments(group, bins)
+        gravity, even = _even_friction(robot, ways, model, payload)
         joint = robot.joint_names[group[0].joint]
-        lone = sum(not way.is_pair for way in found.ways)
-        if found.gravity == UNKNOWN and lone:
+        lone = sum(not way.is_pair for way in ways)
+        if gravity == UNKNOWN and 0 < lone < len(ways):
             notes.append(
                 f'{dataset.source}: {joint}: {lone} segments are left out, as none goes back over '
                 'the same positions at the same speed'
             )
-        points += _points_of_group(dataset.source, joint, found, run.payload)
+        for way, (value, error) in zip(ways, even, strict=True):
+            if gravity != UNKNOWN or way.is_pair:
+                points += _points_of_way(
+                    way, value, error, bag=dataset.source, joint=joint, payload=payload,
+                    gravity=gravity,
+                )
     return points, notes
 
 
-def _weigh_group(
+def _even_friction(
     robot: RobotModel, ways: Sequence[BinnedWay], model: IdentifiedModel | None, payload: float
-) -> _Group | None:
-    """Return the friction that is alike both ways, with errors, if gravity is known."""
+) -> tuple[str, list[tuple[float, float]]]:
+    """Return where gravity is from, and the friction of each way that is alike both ways."""
     if not ways:
-        return None
+        return UNKNOWN, []
     joint = ways[0].segments[0].joint
     if model is not None and _is_loaded_so(model, payload):
-        means = [
-            robust_mean(way.gravity - _model_gravity(model, way)) for way in ways
-        ]
-        even, errors = np.array(means).T
-        return _Group(tuple(ways), MODEL, even, errors)
+        return MODEL, [robust_mean(way.gravity - _model_gravity(model, way)) for way in ways]
     _, _, slides = joint_axes(robot.pinocchio)
     if not slides[joint] and _goes_both_ways(ways):
         even, errors = _fit_harmonic(ways)
@@ -259,10 +243,8 @@ def _weigh_group(
         paired = 2 * sum(way.is_pair for way in ways) >= len(ways)
         share = LARGEST_PAIRED_SHARE if paired else LARGEST_SHARE
         if np.median(errors) <= share * np.median(sizes):
-            return _Group(tuple(ways), HARMONIC, even, errors)
-    pairs = tuple(way for way in ways if way.is_pair)
-    nothing = np.full(len(pairs), np.nan)
-    return _Group(pairs, UNKNOWN, nothing, nothing) if pairs else None
+            return HARMONIC, list(zip(even.tolist(), errors.tolist(), strict=True))
+    return UNKNOWN, [(math.nan, math.nan)] * len(ways)
 
 
 def _goes_both_ways(ways: Sequence[BinnedWay]) -> bool:
@@ -313,32 +295,30 @@ def _fit_harmonic(ways: Sequence[BinnedWay]) -> tuple[FloatArray, FloatArray]:
     return x[:-2], errors[:-2]
 
 
-def _points_of_group(
-    bag: str, joint: str, group: _Group, payload: float
+def _points_of_way(
+    way: BinnedWay, even: float, even_error: float, **place: Any
 ) -> list[FrictionPoint]:
-    points: list[FrictionPoint] = []
-    for way, even, even_error in zip(
-        group.ways, group.even.tolist(), group.even_errors.tolist(), strict=True
-    ):
-        stated = np.isfinite(even)
-        held = np.abs(way.gravity - (even if stated else 0.0))
-        odd = odd_error = float('nan')
+    """Return the points of the segments of a way; the even part is NaN where it is not known."""
+    stated = math.isfinite(even)
+    held = np.abs(way.gravity - (even if stated else 0.0))
+    odd = odd_error = math.nan
+    if way.is_pair:
+        # Gears rub more under load: what follows it along the way is no scatter.
+        odd, odd_error = robust_mean(way.odd, held)
+    # What is compared is friction at the mean of both ways.
+    size = float(np.mean([abs(segment.speed) for segment in way.segments]))
+    points = []
+    for segment in way.segments:
+        friction, error = even, even_error
         if way.is_pair:
-            # Gears rub more under load: what follows it along the way is no scatter.
-            odd, odd_error = robust_mean(way.odd, held)
-        # What is compared is friction at the mean of both ways.
-        size = float(np.mean([abs(segment.speed) for segment in way.segments]))
-        temperature = float(np.mean([segment.temperature for segment in way.segments]))
-        for segment in way.segments:
-            friction, error = even, even_error
-            if way.is_pair:
-                friction = float(np.sign(segment.speed)) * odd + (even if stated else 0.0)
-                error = float(np.hypot(odd_error, even_error if stated else 0.0))
-            points.append(FrictionPoint(
-                bag, joint, float(np.copysign(size, segment.speed)), friction, error, odd,
-                odd_error, even, even_error, float(held.mean()), temperature, payload,
-                len(way.q), group.gravity,
-            ))
+            friction = math.copysign(1.0, segment.speed) * odd + (even if stated else 0.0)
+            error = math.hypot(odd_error, even_error if stated else 0.0)
+        points.append(FrictionPoint(
+            speed=math.copysign(size, segment.speed), friction=friction, error=error, odd=odd,
+            odd_error=odd_error, even=even, even_error=even_error, load=float(held.mean()),
+            temperature=float(np.mean([segment.temperature for segment in way.segments])),
+            bins=len(way.q), **place,
+        ))
     return points
 
 

@@ -21,6 +21,7 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.estimation import NORMAL_DEVIATION
 from robot_identification.processing import Dataset
 from robot_identification.studies.friction_map.curves import standard_errors
+from robot_identification.studies.reading import group_alike
 
 # Poses of the other joints that are nearer than this are one [rad]; chosen: as `still` below.
 SAME_POSE = 0.02
@@ -115,17 +116,11 @@ def find_segments(dataset: Dataset, torque: FloatArray) -> tuple[tuple[Segment, 
 
 def group_segments(segments: Sequence[Segment]) -> list[list[Segment]]:
     """Return segments of the same joint with the others at the same pose, group by group."""
-    groups: list[list[Segment]] = []
-    for segment in segments:
-        for group in groups:
-            first = group[0]
-            away = np.delete(np.abs(segment.pose - first.pose), segment.joint)
-            if first.joint == segment.joint and np.all(away <= SAME_POSE):
-                group.append(segment)
-                break
-        else:
-            groups.append([segment])
-    return groups
+    def alike(one: Segment, other: Segment) -> bool:
+        away = np.delete(np.abs(one.pose - other.pose), one.joint)
+        return one.joint == other.joint and bool(np.all(away <= SAME_POSE))
+
+    return group_alike(segments, alike)
 
 
 def pair_segments(group: Sequence[Segment], bins: int = BINS) -> tuple[BinnedWay, ...]:

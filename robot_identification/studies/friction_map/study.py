@@ -23,7 +23,7 @@ from robot_identification.model import (
 from robot_identification.options import option
 from robot_identification.processing import Dataset, process
 from robot_identification.report import json_text
-from robot_identification.studies.friction_map.estimate import FrictionMap, map_friction, MapRun
+from robot_identification.studies.friction_map.estimate import FrictionMap, map_friction
 from robot_identification.studies.friction_map.plan import certified_segments, SegmentPlan
 from robot_identification.studies.friction_map.report import (
     friction_curves_yaml, friction_map_content, friction_map_csv, FRICTION_MAP_FILES,
@@ -134,7 +134,7 @@ def run_friction_map(
 def _read(
     robot: RobotModel, bags: Sequence[Path], options: FrictionMapOptions,
     model: IdentifiedModel | None,
-) -> tuple[RobotModel, list[MapRun], list[str]]:
+) -> tuple[RobotModel, list[tuple[Dataset, float]], list[str]]:
     """Return the arm with usable gains, the runs, and notes on them."""
     robot, recordings, notes = options.read(robot, bags)
     if model is not None and model.relative_scale:
@@ -160,7 +160,7 @@ def _read(
             recording, KinematicFilter(), unit, start=options.start, stop=options.stop,
             robot=robot, delay=delay, keep_slowed=True,
         )
-        runs.append(MapRun(dataset, options.payload_of(number, recording.metadata)))
+        runs.append((dataset, options.payload_of(number, recording.metadata)))
         notes += _notes_of(dataset)
     return robot, runs, notes
 
