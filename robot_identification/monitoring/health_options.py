@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.options import check_options, option
+from robot_identification.files import is_number, is_whole_number
 import scipy
 
 # Of one joint: more and less friction.
@@ -28,60 +29,37 @@ SHORTEST_RUN, LONGEST_RUN, LOST = 10.0, 1.0e8, 1.0e9
 @dataclass(frozen=True)
 class HealthOptions:
     """
-    Options of friction health; ranges are wide: they exclude mistakes alone.
+    Options of friction health; raises UsageError if one is not positive or two contradict.
 
     Without temperatures, warming and wear cannot be distinguished: viscous friction of a UR5 falls
-    by up to 31 % in half an hour (Raviola et al. 2021). Raises an IdentificationError if an option
-    has another type or is out of range.
+    by up to 31 % in half an hour (Raviola et al. 2021).
     """
 
-    sliding_time: float = option(
-        float, 'sliding in each direction after which a window ends [s]', default=10.0,
-        minimum=1.0, maximum=600.0,
-    )
-    slow_velocity: float = option(
-        float, 'slower joints do not slide [rad/s]', default=0.05, minimum=0.001, maximum=1.0
-    )
-    reference_windows: int = option(
-        int, 'number of windows of a reference', default=30, minimum=10, maximum=10_000
-    )
-    tolerated_change: float = option(
-        float, 'share of friction that is no wear', default=0.05, minimum=0.0, maximum=1.0
-    )
-    change_to_see: float = option(
-        float, 'share of friction that is seen soonest', default=0.15, minimum=0.01, maximum=2.0
-    )
-    hours_between_alarms: float = option(
-        float, 'motion between false alarms, in the mean and of all joints together [h]',
-        default=1000.0, minimum=0.1, maximum=1.0e5,
-    )
-    warm_up_change: float = option(
-        float, 'share of friction that is no wear without temperatures', default=0.35,
-        minimum=0.0, maximum=2.0,
-    )
-    smallest_span: float = option(
-        float, 'range of the temperatures of a reference from which a slope is learned [K]',
-        default=5.0, minimum=1.0, maximum=50.0,
-    )
-    unknown_slope: float = option(
-        float, 'slope of friction where none is known [1/K]', default=0.02, minimum=0.001,
-        maximum=1.0,
-    )
-    slope_uncertainty: float = option(
-        float, "error of a known slope beyond the reference's temperatures [1/K]", default=0.002,
-        minimum=1.0e-4, maximum=1.0,
-    )
-    load_uncertainty: float = option(
-        float, "growth of friction per torque unknown to the model, such as a payload's [1]",
-        default=0.1, minimum=0.0, maximum=1.0,
-    )
-    largest_error: float = option(
-        float, 'standard error of the change of a window that is still judged', default=0.05,
-        minimum=0.001, maximum=1.0,
-    )
+    sliding_time: float = 10.0  # sliding in each direction after which a window ends [s]
+    slow_velocity: float = 0.05  # slower joints do not slide [rad/s]
+    reference_windows: int = 30  # number of windows of a reference, at least 10
+    tolerated_change: float = 0.05  # share of friction that is no wear
+    change_to_see: float = 0.15  # share of friction that is seen soonest
+    # Motion between false alarms, in the mean and of all joints together [h].
+    hours_between_alarms: float = 1000.0
+    warm_up_change: float = 0.35  # share of friction that is no wear without temperatures
+    # Range of the temperatures of a reference from which a slope is learned [K].
+    smallest_span: float = 5.0
+    unknown_slope: float = 0.02  # slope of friction where none is known [1/K]
+    # Error of a known slope beyond the reference's temperatures [1/K].
+    slope_uncertainty: float = 0.002
+    # Growth of friction per torque unknown to the model, such as a payload's [1].
+    load_uncertainty: float = 0.1
+    largest_error: float = 0.05  # standard error of the change of a window that is still judged
 
     def __post_init__(self) -> None:
-        check_options(self)
+        for name, value in vars(self).items():
+            if not is_number(value) or not 0.0 < value < math.inf:
+                raise UsageError(f'{name} is {value!r}, it must be a positive number')
+        if not is_whole_number(self.reference_windows) or self.reference_windows < 10:
+            raise UsageError(
+                f'reference_windows is {self.reference_windows}, it must be 10 windows or more'
+            )
         if self.change_to_see <= self.tolerated_change:
             raise UsageError(
                 f'change_to_see is {self.change_to_see:g}, it must be above tolerated_change, '

@@ -117,15 +117,12 @@ class BreakAway:
         return float(np.mean([box.median for box in self.uncorrected.values()]))
 
 
-def box_statistics(
-    values: FloatArray, *, confidence: float = CONFIDENCE, replicates: int = REPLICATES,
-    seed: int = 0,
-) -> BoxStatistics:
+def box_statistics(values: FloatArray) -> BoxStatistics:
     """
     Return the box plot of values (N,) in numbers, two at least, all finite.
 
-    The interval of the median is that of a bootstrap of `replicates` by `seed`. Raise DataError
-    if there is no box plot of the values, UsageError if an option is out of its range.
+    The interval of the median is that of a bootstrap, the same for the same values. Raise
+    DataError if there is no box plot of the values.
     """
     values = np.sort(np.asarray(values, dtype=float))
     if values.ndim != 1 or len(values) < FEWEST_VALUES:
@@ -135,24 +132,20 @@ def box_statistics(
         )
     if not np.all(np.isfinite(values)):
         raise DataError('a box plot needs finite values')
-    if not 0.0 < confidence < 1.0:
-        raise UsageError(f'confidence is {confidence:g}, it must be between 0 and 1')
-    if replicates < 1:
-        raise UsageError(f'replicates is {replicates}, it must be at least 1')
     lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
     # Values that are equal but for rounding are no outliers.
     reach = max(WHISKER_REACH * (upper - lower), ROUNDING * abs(median))
     # A quartile lies between two values, so that there is one on its inner side at least.
     inside = (values >= lower - reach) & (values <= upper + reach)
-    drawn = np.random.default_rng(seed).choice(values, size=(replicates, len(values)))
-    tail = 0.5 * (1.0 - confidence)
+    drawn = np.random.default_rng(0).choice(values, size=(REPLICATES, len(values)))
+    tail = 0.5 * (1.0 - CONFIDENCE)
     low, high = np.quantile(np.median(drawn, axis=1), [tail, 1.0 - tail])
     return BoxStatistics(
         count=len(values), median=float(median),
         lower_quartile=float(lower), upper_quartile=float(upper),
         lower_whisker=float(values[inside][0]), upper_whisker=float(values[inside][-1]),
         outliers=tuple(values[~inside].tolist()), interval=(float(low), float(high)),
-        confidence=confidence,
+        confidence=CONFIDENCE,
     )
 
 

@@ -40,8 +40,8 @@ from robot_identification.model import (
 )
 from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.comparison import (
-    common_range, compare_joints_of_size, CONFIDENCE, holm, JointsOfSize, sliding_friction,
-    sliding_torque_map, two_sided,
+    common_range, compare_joints_of_size, holm, JointsOfSize, sliding_friction, sliding_torque_map,
+    student_interval, two_sided,
 )
 from robot_identification.studies.temperature import fit_line, line_at, LineFit
 import scipy
@@ -140,12 +140,10 @@ class FrictionTrend:
 
     @property
     def drift_interval(self) -> tuple[float, float]:
-        """Return the ends of the interval of `drift`, at `CONFIDENCE`."""
+        """Return the ends of the interval of `drift`."""
         if not self.freedom or not self.value:
             return np.nan, np.nan
-        quantile = float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * CONFIDENCE))
-        half = quantile * self.per_year_error / abs(self.value)
-        return self.drift - half, self.drift + half
+        return student_interval(self.drift, self.per_year_error / abs(self.value), self.freedom)
 
     def at_reference_temperature(self) -> FloatArray:
         """Return the values of all runs shifted to the reference temperature, shape (m,)."""

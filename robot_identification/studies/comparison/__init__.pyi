@@ -4,7 +4,7 @@
 from .common_parameters import check_same_arm as check_same_arm
 from .comparison import (
     CONFIDENCE as CONFIDENCE, holm as holm, LEVEL as LEVEL, p_words as p_words,
-    two_sided as two_sided,
+    student_interval as student_interval, two_sided as two_sided,
 )
 from .report import (
     CompareResult as CompareResult, comparison_file_content as comparison_file_content,

@@ -66,6 +66,14 @@ def two_sided(value: float, error: float, freedom: float) -> float:
     return float(2.0 * scipy.special.stdtr(freedom, -abs(value) / error))
 
 
+def student_interval(
+    value: float, error: float, freedom: float, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Return the ends of Student's interval of a value; NaN where its error is not known."""
+    half = float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * confidence)) * error
+    return value - half, value + half
+
+
 def holm(p_values: Sequence[float]) -> FloatArray:
     """
     Return p-values corrected for their number [3]_.

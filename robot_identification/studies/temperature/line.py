@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.studies.comparison import LEVEL, two_sided
+from robot_identification.studies.comparison import LEVEL, student_interval, two_sided
 from robot_identification.validation import freedom_of_sums, MOST_FREEDOM
 import scipy
 
@@ -117,9 +117,7 @@ class TemperatureLine:
 
     def slope_interval(self, confidence: float = 1.0 - LEVEL) -> tuple[float, float]:
         """Return the ends of the confidence interval of the slope."""
-        quantile = float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * confidence))
-        half = quantile * self.slope_error
-        return self.slope - half, self.slope + half
+        return student_interval(self.slope, self.slope_error, self.freedom, confidence)
 
 
 @dataclass(frozen=True)
