@@ -294,7 +294,7 @@ def _find_encoding(path: Path, head: bytes) -> str:
 
 def _try_layout(lines: list[str], delimiter: str, encoding: str) -> tuple[float, Layout] | None:
     """Return how well a separator explains the lines, and the layout; None if it does not."""
-    first, comma = _first_row(lines, delimiter)
+    first = _first_row(lines, delimiter)
     if first is None:
         return None
     numbered = [
@@ -309,10 +309,10 @@ def _try_layout(lines: list[str], delimiter: str, encoding: str) -> tuple[float,
     whole, cells = next((number, cells) for number, cells in numbered if len(cells) == width)
     if names is None and whole > first:
         # Numbers may stand above the names, such as a rate.
-        below = whole + (_first_row(lines[whole:], delimiter)[0] or 0)
+        below = whole + (_first_row(lines[whole:], delimiter) or 0)
         names, units = _find_names(lines[first + 1:below], delimiter, width)
         if names is not None:
-            first, comma = below, _first_row(lines[below:], delimiter)[1]
+            first = below
     echoed = _echoed_names(cells) if names is None else None
     if echoed is not None:
         names, units = echoed, ()
@@ -322,8 +322,13 @@ def _try_layout(lines: list[str], delimiter: str, encoding: str) -> tuple[float,
         names = [f'column_{k + 1}' for k in range(width)]
     if len(names) < 2:
         return None
+    every = [cell for row in rows for cell in row]
+    points, commas = (
+        sum(mark in cell and _is_number(cell, mark == ',') for cell in every) for mark in '.,'
+    )
+    comma = commas > points
     same = np.mean([len(row) in (len(names), len(names) + 1) for row in rows])
-    numeric = np.mean([_is_number(cell, comma) or not cell for row in rows for cell in row])
+    numeric = np.mean([_is_number(cell, comma) or not cell for cell in every])
     score = 2.0 * same + numeric + 0.01 * min(len(names), 50) + 3.0 * is_named
     return float(score), Layout(
         encoding, delimiter, comma, first, tuple(names), tuple(units), frozenset(lines[:first])
@@ -338,31 +343,16 @@ def _is_number(cell: str, comma: bool) -> bool:
     return True
 
 
-def _first_row(lines: list[str], delimiter: str) -> tuple[int | None, bool]:
-    """Return the first line of numbers, and whether these have decimal commas."""
+def _first_row(lines: list[str], delimiter: str) -> int | None:
+    """Return the first line of numbers, with decimal points or commas; None without one."""
     for number, line in enumerate(lines):
         if _COMMENT.match(line) or not line.strip():
             continue
         cells = [cell for cell in split_line(line, delimiter) if cell]
-        if len(cells) < 2:
-            continue
-        points = sum(_is_number(cell, False) for cell in cells)
-        commas = sum(_is_number(cell, True) for cell in cells)
-        if max(points, commas) >= max(0.5 * len(cells), 2):
-            return number, commas > points or (
-                commas == points and _has_commas(lines[number:number + 40], delimiter)
-            )
-    return None, False
-
-
-def _has_commas(lines: list[str], delimiter: str) -> bool:
-    """Return whether a later line holds a decimal comma, where the first has whole numbers."""
-    cells = [cell for line in lines for cell in split_line(line, delimiter)]
-    comma, point = (
-        any(re.fullmatch(rf'[-+]?\d+{mark}\d+(?:[eE][-+]?\d+)?', cell) for cell in cells)
-        for mark in (',', r'\.')
-    )
-    return comma and not point
+        numeric = max(sum(_is_number(cell, comma) for cell in cells) for comma in (False, True))
+        if numeric >= max(0.5 * len(cells), 2):
+            return number
+    return None
 
 
 def _find_names(
