@@ -25,7 +25,6 @@ _RATIO_WEIGHT = 6.0  # chosen: degrees and radians are 1.76 decades apart
 # Stamps of a calendar: 2000 to 2100 [s].
 _CALENDAR = (9.5e8, 4.1e9)
 _CALENDAR_BONUS = 2.0  # chosen: more than a period out of the usual by half a decade
-_UNUSUAL = 0.05  # chosen: decides only where nothing else does
 _MIXED = 0.5  # chosen: few programs write degrees and radians in one table
 # Rows over which positions are compared with integrated velocities: noise hardly counts then.
 _SPAN = 20
@@ -60,15 +59,6 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class FoundUnits:
-    """Units of the quantities, and how those were found that no header states."""
-
-    units: Mapping[str, str]
-    checks: Mapping[str, str]  # By quantity
-    alternative: str = ''  # Other units that are about as plausible
-
-
-@dataclass(frozen=True)
 class _Figures:
     """Figures of a sample of a table, in its units."""
 
@@ -84,43 +74,34 @@ class _Figures:
 
 def find_units(
     stated: Mapping[str, str], natural: str, windows: Sequence[Rows]
-) -> FoundUnits:
+) -> tuple[dict[str, str], dict[str, str], str]:
     """
-    Return the units of time, q, dq and effort.
+    Return the units of time, q, dq and effort, how they were found, and which others may be.
 
     `stated` has the unit of each quantity that there is, empty where no header states it;
-    `natural` is the unit of effort that its name suggests.
+    `natural` is the unit of effort that its name suggests. How it was found is said of those that
+    no header states; the others are about as plausible, if there are any.
     """
-    units = dict(stated)
     # What cannot be a number of an arm is named by its line when the table is read.
     with np.errstate(all='ignore'):
         figures = _measure(windows)
-    open_quantities = [quantity for quantity in _CHOICES if units.get(quantity) == '']
-    checks: dict[str, str] = {}
-    alternative = ''
-    if open_quantities:
-        choices = [
-            choices_of if quantity in open_quantities else (units[quantity],)
-            for quantity, choices_of in _CHOICES.items() if quantity in units
-        ]
-        names = [name for name in _CHOICES if name in units]
-        found = sorted(
-            ((_cost(dict(zip(names, choice, strict=True)), figures), choice)
-             for choice in product(*choices)),
-            key=lambda pair: pair[0],
-        )
-        chosen: dict[str, str] = dict(zip(names, found[0][1], strict=True))
-        units |= chosen
-        close = len(found) > 1 and found[1][0] - found[0][0] < _CLOSE
-        checks = _explain(open_quantities, chosen, figures)
-        if close:
-            other = dict(zip(names, found[1][1], strict=True))
-            differing = [f'{name} in {other[name]}' for name in names
-                         if other[name] != chosen[name]]
-            alternative = f'{" and ".join(differing)} would be about as plausible: state units'
+    names = [name for name in _CHOICES if name in stated]
+    candidates = [dict(zip(names, choice, strict=True)) for choice in product(*(
+        [stated[name]] if stated[name] else _CHOICES[name] for name in names
+    ))]
+    costs = [_cost(units, figures) for units in candidates]
+    # Of equal ones the first, which are the usual ones.
+    first, *others = np.argsort(costs, kind='stable').tolist()
+    chosen, alternative = candidates[first], ''
+    if others and costs[others[0]] - costs[first] < _CLOSE:
+        differing = [f'{name} in {unit}' for name, unit in candidates[others[0]].items()
+                     if unit != chosen[name]]
+        alternative = f'{" and ".join(differing)} would be about as plausible: state units'
+    checks = _explain([name for name in names if not stated[name]], chosen, figures)
+    units = {**stated, **chosen}
     if units.get('effort') == '' and natural:
         units['effort'], checks['effort'] = _effort_unit(natural, windows)
-    return FoundUnits(units, checks, alternative)
+    return units, checks, alternative
 
 
 def _measure(windows: Sequence[Rows]) -> _Figures:
@@ -213,9 +194,7 @@ def _cost(units: Mapping[str, str], figures: _Figures) -> float:
         ratio = figures.ratio * radian / (second * speed)
         if np.isfinite(ratio):
             cost += _RATIO_WEIGHT * abs(float(np.log10(ratio)))
-        cost += _UNUSUAL * (units['dq'] != 'rad/s')
         cost += _MIXED * (units['dq'].startswith('rad') != (units['q'] == 'rad'))
-    cost += _UNUSUAL * ((units['time'] != 's') + (units['q'] != 'rad'))
     if _CALENDAR[0] < figures.stamp * second < _CALENDAR[1]:
         cost -= _CALENDAR_BONUS
     return cost

@@ -80,17 +80,19 @@ class _Recognition:
                 table.units.get(table.columns[place], ''), 'time'
             )
         natural = chosen['effort'].meaning.natural if 'effort' in chosen else ''
-        units = find_units(stated, natural, self._sample(chosen, place, nanoseconds))
+        units, checks, alternative = find_units(
+            stated, natural, self._sample(chosen, place, nanoseconds)
+        )
         quantities = {
             quantity: self._make_columns(
-                quantity, one, units.units.get(quantity, _DEFAULT_UNITS.get(quantity, ''))
+                quantity, one, units.get(quantity, _DEFAULT_UNITS.get(quantity, ''))
             )
             for quantity, one in chosen.items()
         }
         effort = quantities['effort'].unit if 'effort' in quantities else ''
         return TableMapping(
             time=make_columns('time', '' if place is None else table.columns[place],
-                              units.units['time']),
+                              units['time']),
             quantities=quantities,
             joints=self._joints,
             metadata={'effort_unit': effort.removeprefix('m')} if effort else {},
@@ -98,8 +100,8 @@ class _Recognition:
             rate=table.rate if place is None else None,
             command=self._find_command(quantities['q'].unit),
             recognized=True,
-            checks=units.checks,
-            notes=(*filter(None, [units.alternative]), *self._left_out(chosen)),
+            checks=checks,
+            notes=(*filter(None, [alternative]), *self._left_out(chosen)),
         )
 
     def _make_columns(self, quantity: str, one: Series, unit: str) -> Columns:

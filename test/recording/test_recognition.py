@@ -136,9 +136,9 @@ def test_units_are_found_whatever_they_are(
     dq = dq + rng.normal(scale=1e-2, size=q.shape)
     stamps = (t + (1.7e9 if calendar else rng.uniform(0.0, 5e3))) / UNITS['time'][time]
     rows = Rows(stamps, q / UNITS['q'][angle], dq / UNITS['dq'][speed], None)
-    found = find_units({'time': '', 'q': '', 'dq': ''}, '', [rows])
-    assert (found.units['time'], found.units['q'], found.units['dq']) == (time, angle, speed)
-    assert set(found.checks) == {'time', 'q', 'dq'}
+    units, checks, _ = find_units({'time': '', 'q': '', 'dq': ''}, '', [rows])
+    assert (units['time'], units['q'], units['dq']) == (time, angle, speed)
+    assert set(checks) == {'time', 'q', 'dq'}
 
 
 @pytest.mark.parametrize('quantity', ['q', 'dq'])
@@ -148,17 +148,17 @@ def test_a_joint_in_another_unit_does_not_decide_for_all(quantity):
     phase = t[:, None] + np.arange(6)
     q, dq = 1.5 * np.sin(phase), 1.5 * np.cos(phase)
     (q if quantity == 'q' else dq)[:, 3] *= 180.0 / np.pi
-    found = find_units({'time': '', 'q': '', 'dq': ''}, '', [Rows(t, q, dq, None)])
-    assert found.units == {'time': 's', 'q': 'rad', 'dq': 'rad/s'}
+    units, *_ = find_units({'time': '', 'q': '', 'dq': ''}, '', [Rows(t, q, dq, None)])
+    assert units == {'time': 's', 'q': 'rad', 'dq': 'rad/s'}
 
 
 def test_a_joint_that_reaches_far_beyond_the_others_is_noted():
     t = 0.01 * np.arange(1000)
     q = np.sin(t[:, None] + np.arange(6))
     q[:, 2] *= 180.0 / np.pi
-    found = find_units({'time': 's', 'q': ''}, '', [Rows(t, q, None, None)])
-    assert found.units['q'] == 'deg'
-    assert found.checks['q'].endswith(
+    units, checks, _ = find_units({'time': 's', 'q': ''}, '', [Rows(t, q, None, None)])
+    assert units['q'] == 'deg'
+    assert checks['q'].endswith(
         ', the other joints at most 1: check the unit of the joint that reaches so far'
     )
 
@@ -169,17 +169,17 @@ def test_time_is_found_where_most_joints_rest():
     swing = np.where(t % 80.0 < 30.0, 0.2 * np.sin(2.0 * np.pi * 0.05 * t), 0.0)
     q = np.zeros((len(t), 7))
     q[:, 3] = swing
-    found = find_units({'time': '', 'q': ''}, '', [Rows(t, q, None, None)])
-    assert (found.units['time'], found.alternative) == ('s', '')
+    units, _, alternative = find_units({'time': '', 'q': ''}, '', [Rows(t, q, None, None)])
+    assert (units['time'], alternative) == ('s', '')
 
 
 @pytest.mark.parametrize(('scale', 'unit'), [(1.0, 'A'), (1e3, 'mA')])
 def test_milliampere_are_told_by_their_size(scale, unit, rng):
     rows = Rows(0.01 * np.arange(100), rng.normal(size=(100, 6)), None,
                 scale * rng.normal(size=(100, 6)))
-    found = find_units({'time': 's', 'q': 'rad', 'effort': ''}, 'A', [rows])
-    assert found.units['effort'] == unit
-    assert 'named as a current' in found.checks['effort']
+    units, checks, _ = find_units({'time': 's', 'q': 'rad', 'effort': ''}, 'A', [rows])
+    assert units['effort'] == unit
+    assert 'named as a current' in checks['effort']
 
 
 @pytest.fixture
