@@ -83,8 +83,8 @@ def run(args: argparse.Namespace) -> None:
             f'less than {INDEPENDENCE_TOLERANCE:g} of their size, for axes and gravity are a '
             'little off the parallel or perpendicular'
         )
-    content = _content(robot, reduction, rows, symbolic)
-    content['reasons'] = unidentifiable_reasons(robot, reduction, frames)
+    reasons = unidentifiable_reasons(robot, reduction, frames)
+    content = _content(robot, reduction, rows, symbolic, reasons)
     if args.json:
         print_json(content)
     elif args.latex and symbolic is not None:
@@ -94,7 +94,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _content(
-    robot: RobotModel, reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase | None
+    robot: RobotModel, reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase | None,
+    reasons: dict[str, str],
 ) -> dict[str, Any]:
     """Return what --json prints, and the text shows."""
     units = reduction.units_of(robot)
@@ -118,6 +119,7 @@ def _content(
         'classes_physical': {
             kind: list(names) for kind, names in physical_classes(reduction).items()
         },
+        'reasons': reasons,
         'base_parameters': base,
     }
     if symbolic is not None:

@@ -42,8 +42,8 @@ class Finding:
     warnings: list[str] = field(default_factory=list)  # what is wrong with it, the worst first
     # Quantities of a motion that cannot be checked with it.
     unchecked: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # what `identify` notes of the data
     error: str | None = None  # why it cannot be used
+    notes: list[str] = field(default_factory=list)  # what `identify` notes of the data
 
     def lines(self) -> list[str]:
         """Return what is printed: the worst first, and the conclusion last."""
