@@ -25,7 +25,7 @@ import tempfile
 import numpy as np
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.correction_groups import (
-    choose_groups, fit_groups, Residuals, residuals_at,
+    choose_groups, fit_groups, FoldedResiduals, residuals_at,
 )
 from robot_identification.estimation.corrections import independent_bodies
 from robot_identification.estimation.inputs import read_inputs
@@ -195,7 +195,7 @@ def measure_effects(seeds: range) -> list[Figure]:
     return figures
 
 
-def residuals_of(scene: Scene) -> tuple[Choice, Residuals]:
+def residuals_of(scene: Scene) -> tuple[Choice, FoldedResiduals]:
     """Return the choice without corrections, and its residuals on held-out blocks."""
     options = replace(scene.options, corrections='none')
     inputs = read_inputs(scene.robot, scene.training, options)
@@ -207,7 +207,7 @@ def residuals_of(scene: Scene) -> tuple[Choice, Residuals]:
     )
 
 
-def shifted(choice: Choice, residuals: Residuals, share: float) -> Residuals:
+def shifted(choice: Choice, residuals: FoldedResiduals, share: float) -> FoldedResiduals:
     """Return residuals moved round by a share of the recording, or of the motion it repeats."""
     (dataset,), (torque,) = choice.datasets, residuals.torque
     whole = len(torque)
@@ -238,7 +238,7 @@ class Tried(CorrectionGroup):
     ridges = (0.1,)
 
     @classmethod
-    def candidates(cls, evidence):
+    def candidates(cls, residuals, joint):
         """See `CorrectionGroup`."""
         return (cls(),)
 

@@ -14,7 +14,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.estimation.estimators.huber import NORMAL_DEVIATION
 from robot_identification.model import (
-    CorrectionGroup, CorrectionSignals, Evidence, JointCorrection, RobotModel,
+    CorrectionGroup, CorrectionSignals, JointCorrection, Residuals, RobotModel,
 )
 from robot_identification.processing import Dataset
 from robot_identification.validation import Folds, hold_out
@@ -36,21 +36,11 @@ class AcceptedGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class Residuals:
-    """Residuals of a model at some samples of recordings."""
+class FoldedResiduals(Residuals):
+    """Residuals in folds of which one part is held out."""
 
-    robot: RobotModel
-    signals: tuple[CorrectionSignals, ...]
-    rows: tuple[BoolArray, ...]  # (N,) of each recording
-    torque: tuple[FloatArray, ...]  # (m, n) residuals at them [N m]
     training: tuple[BoolArray, ...]  # (M,) of each fold, of all recordings one after the other
     held_out: tuple[BoolArray, ...]
-    rigid: tuple[int, ...]  # independent columns of the bodies
-    causal: bool = False
-
-    def of(self, joint: int) -> FloatArray:
-        """Return the residuals of a joint, of all recordings, shape (M,) [N m]."""
-        return np.concatenate([torque[:, joint] for torque in self.torque])
 
     @cached_property
     def _at_rows(self) -> list[CorrectionSignals]:
@@ -70,19 +60,12 @@ class Residuals:
             for signals, rows in zip(self.signals, self.rows, strict=True)
         ])
 
-    def evidence(self, joint: int) -> Evidence:
-        """Return what the groups are offered for."""
-        return Evidence(
-            self.robot, self.signals, self.rows,
-            tuple(torque[:, joint] for torque in self.torque), joint, self.rigid, self.causal,
-        )
-
 
 def residuals_at(
     robot: RobotModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray],
     predictions: Sequence[FloatArray], folds: Folds, rigid: tuple[int, ...],
     signals: Sequence[CorrectionSignals] | None = None,
-) -> Residuals:
+) -> FoldedResiduals:
     """
     Return the residuals of predictions of effort (m, n) at rows (N,) of datasets.
 
@@ -93,7 +76,7 @@ def residuals_at(
         [(training[chosen], held[chosen]) for training, held in hold_out(dataset, chosen, folds)]
         for dataset, chosen in zip(datasets, rows, strict=True)
     ]
-    return Residuals(
+    return FoldedResiduals(
         robot,
         tuple(dataset.correction_signals for dataset in datasets)
         if signals is None else tuple(signals),
@@ -105,10 +88,10 @@ def residuals_at(
                 for dataset, chosen, predicted in zip(datasets, rows, predictions, strict=True)
             )
         ),
+        rigid,
+        signals is not None,
         _join_masks([[training for training, _ in of] for of in parts]),
         _join_masks([[held for _, held in of] for of in parts]),
-        rigid,
-        causal=signals is not None,
     )
 
 
@@ -127,7 +110,7 @@ class _Chosen(NamedTuple):
 
 
 def choose_groups(
-    residuals: Residuals, offered: Sequence[type[CorrectionGroup]], joint: int, huber: float
+    residuals: FoldedResiduals, offered: Sequence[type[CorrectionGroup]], joint: int, huber: float
 ) -> tuple[AcceptedGroup, ...]:
     """
     Return the groups that lower the error of a joint on held-out blocks.
@@ -144,7 +127,7 @@ def choose_groups(
     )
     for kind in offered:
         best = None
-        for group in kind.candidates(residuals.evidence(joint)):
+        for group in kind.candidates(residuals, joint):
             columns = np.hstack([chosen.columns, residuals.columns(group, joint)])
             for ridge in kind.ridges:
                 tried = _try(residuals, chosen, (joint, group, ridge), columns, huber)
@@ -158,7 +141,7 @@ def choose_groups(
 
 
 def _try(
-    residuals: Residuals, chosen: _Chosen, tried: tuple[int, CorrectionGroup, float],
+    residuals: FoldedResiduals, chosen: _Chosen, tried: tuple[int, CorrectionGroup, float],
     columns: FloatArray, huber: float,
 ) -> _Chosen:
     """Return what is left with one more group, whose columns are the last ones."""
@@ -186,7 +169,7 @@ def _is_accepted(before: FloatArray, after: FloatArray, certainty: float) -> boo
 
 
 def predict_held_out(
-    residuals: Residuals, columns: FloatArray, ridges: FloatArray, residual: FloatArray,
+    residuals: FoldedResiduals, columns: FloatArray, ridges: FloatArray, residual: FloatArray,
     huber: float,
 ) -> FloatArray:
     """Return the correction (M,) of each block by coefficients of the other blocks."""
@@ -222,7 +205,7 @@ def solve_ridge(gram: FloatArray, side: FloatArray, ridges: FloatArray) -> Float
 
 
 def gather_columns(
-    residuals: Residuals, groups: Sequence[AcceptedGroup], joint: int
+    residuals: FoldedResiduals, groups: Sequence[AcceptedGroup], joint: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the columns (M, m) of the groups of a joint and their ridge parameters (m,)."""
     own = [one for one in groups if one.joint == joint]
@@ -233,7 +216,7 @@ def gather_columns(
 
 
 def fit_groups(
-    residuals: Residuals, groups: Sequence[AcceptedGroup], huber: float
+    residuals: FoldedResiduals, groups: Sequence[AcceptedGroup], huber: float
 ) -> tuple[JointCorrection, ...]:
     """Fit the coefficients of accepted groups to residuals, those of a joint together."""
     fitted: list[JointCorrection] = []

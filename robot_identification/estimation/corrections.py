@@ -21,7 +21,7 @@ from robot_identification.estimation.choice import (
     Candidates, Choice, seconds_fitted, with_prior_weight,
 )
 from robot_identification.estimation.correction_groups import (
-    AcceptedGroup, choose_groups, fit_groups, gather_columns, predict_held_out, Residuals,
+    AcceptedGroup, choose_groups, fit_groups, FoldedResiduals, gather_columns, predict_held_out,
     residuals_at,
 )
 from robot_identification.estimation.fitting import make_trial
@@ -50,7 +50,7 @@ def correct_choice(
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     folds, rigid = Folds(recipe.folds, recipe.gap), independent_bodies(robot)
 
-    def residuals_of(trial: Trial) -> Residuals:
+    def residuals_of(trial: Trial) -> FoldedResiduals:
         return residuals_at(robot, datasets, rows, trial.predictions, folds, rigid)
 
     residuals = residuals_of(choice.trial)
@@ -107,8 +107,9 @@ def independent_bodies(robot: RobotModel) -> tuple[int, ...]:
 
 
 def _with_groups(
-    trial: Trial, residuals: Residuals, gathered: Mapping[int, tuple[FloatArray, FloatArray]],
-    datasets: Sequence[Dataset], recipe: Recipe,
+    trial: Trial, residuals: FoldedResiduals,
+    gathered: Mapping[int, tuple[FloatArray, FloatArray]], datasets: Sequence[Dataset],
+    recipe: Recipe,
 ) -> Trial:
     """
     Return how a trial does with corrections that are fitted to the other blocks.
@@ -181,7 +182,7 @@ def fit_corrections(
 
 
 def _corrections_at(
-    residuals: Residuals, corrections: Sequence[JointCorrection]
+    residuals: FoldedResiduals, corrections: Sequence[JointCorrection]
 ) -> list[FloatArray]:
     """Return the sum of corrections at the rows of each recording, (m, n) [N m]."""
     found = [np.zeros_like(torque) for torque in residuals.torque]
@@ -191,7 +192,9 @@ def _corrections_at(
     return found
 
 
-def _largest(residuals: Residuals, corrections: Sequence[JointCorrection]) -> FloatArray | None:
+def _largest(
+    residuals: FoldedResiduals, corrections: Sequence[JointCorrection]
+) -> FloatArray | None:
     """Return the largest correction of each joint, (n,) [N m]; None without corrections."""
     if not corrections:
         return None
@@ -201,7 +204,7 @@ def _largest(residuals: Residuals, corrections: Sequence[JointCorrection]) -> Fl
     return largest
 
 
-def _rms_moving(residuals: Residuals, corrections: Sequence[JointCorrection]) -> FloatArray:
+def _rms_moving(residuals: FoldedResiduals, corrections: Sequence[JointCorrection]) -> FloatArray:
     """Return the RMS of what corrections leave where each joint moves, shape (n,) [N m]."""
     left = [
         torque - corrected for torque, corrected in zip(

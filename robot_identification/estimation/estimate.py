@@ -21,63 +21,33 @@ from robot_identification.texts import short_repr
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """
-    Result of an estimator.
+    """Result of an estimator."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (b,)
-        Base parameters, SI units.
-    covariance : ndarray, shape (b, b)
-        Of `theta`, from white residuals; `statistics` has what holds for residuals that are
-        correlated in time, as measured ones are.
-    sigma : ndarray, shape (n,)
-        Standard deviation of the residual of each joint [N m].
-    condition_number : float
-        Of the weighted problem as it stands.
-    condition_number_scaled : float
-        The same with columns of unit length.
-    singular_values : ndarray, shape (b,)
-        Of the weighted problem with columns of unit length.
-    problem : IdentificationProblem, optional
-        The problem solved last, with its row weights, where the estimator made another one.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint in it [1 / N m].
-    active : ndarray of bool, shape (b,)
-        Parameters held by a bound: they have no standard error.
-    prior : PriorTerm, optional
-        What was added to the squared residuals.
-    nuisance : ndarray, shape (problem.nuisance,)
-        The other unknowns of the problem.
-    passes : int
-        How often it passed over the data.
-    notes : tuple of str
-        What a reader should know.
-    standard : ndarray, shape (p,), optional
-        Standard parameters, where the estimator finds all of them.
-    damping : PriorTerm, optional
-        Rows that shrink coefficients a little, too light to count in errors but where the data
-        do not tell coefficients apart.
-    weighted : bool
-        Whether rows are known to have had weights of their own, beside those of the joints.
-
-    """
-
-    theta: FloatArray
+    theta: FloatArray  # (b,) base parameters, SI units
+    # (b, b) of `theta`, from white residuals; `statistics` has what holds for residuals that are
+    # correlated in time, as measured ones are
     covariance: FloatArray
-    sigma: FloatArray
-    condition_number: float
-    condition_number_scaled: float
-    singular_values: FloatArray
+    sigma: FloatArray  # (n,) standard deviation of the residual of each joint [N m]
+    condition_number: float  # of the weighted problem as it stands
+    condition_number_scaled: float  # the same with columns of unit length
+    singular_values: FloatArray  # (b,) of the weighted problem with columns of unit length
+    # the problem solved last, with its row weights, where the estimator made another one
     problem: IdentificationProblem | None = field(default=None, repr=False)
+    # (n,) factor on the rows of each joint in it [1 / N m]
     weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    # (b,) parameters held by a bound: they have no standard error
     active: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    prior: PriorTerm | None = None
+    prior: PriorTerm | None = None  # what was added to the squared residuals
+    # (problem.nuisance,) the other unknowns of the problem
     nuisance: FloatArray = field(default_factory=lambda: np.zeros(0))
-    passes: int = 1
-    notes: tuple[str, ...] = ()
+    passes: int = 1  # how often it passed over the data
+    notes: tuple[str, ...] = ()  # what a reader should know
+    # (p,) standard parameters, where the estimator finds all of them
     standard: FloatArray | None = None
+    # rows that shrink coefficients a little, too light to count in errors but where the data do
+    # not tell coefficients apart
     damping: PriorTerm | None = None
+    # whether rows are known to have had weights of their own, beside those of the joints
     weighted: bool = False
 
     __repr__ = short_repr

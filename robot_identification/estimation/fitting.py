@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
-from robot_identification.errors import UsageError
 from robot_identification.estimation.bags import training_data
 from robot_identification.estimation.estimate import Estimate, Estimator
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.huber import HuberWeights
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment
+from robot_identification.estimation.solving import need_observations
 from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model import (
     BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, make_standard_parameters,
@@ -108,7 +108,7 @@ def restrict_to_identifiable(
     K = reduction.K.copy()
     K[kept] += folded @ reduction.K[unidentifiable]
     kept = np.sort(np.concatenate([kept, np.flatnonzero(seen & ~tested)]))
-    smaller = replace(reduction, K=K[kept], independent=reduction.independent[kept])
+    smaller = replace(reduction, K=K).only(kept)
     names = tuple(reduction.names[i] for i in unidentifiable) + tuple(
         # Not every term by its own name: none of the joint's friction is seen.
         f'{term.law.name}{term.joint + 1}'
@@ -258,12 +258,13 @@ def estimate_under_load(
     It is so when the model predicts. A dictionary fit takes the load from its own passes.
     """
     estimate = estimator.estimate(problem)
-    if estimator.chooses_terms or not np.any(_loads(problem)):
+    observations = need_observations(problem, 'with friction that depends on the load')
+    if estimator.chooses_terms or not np.any(observations.loaded):
         return problem, estimate
     change = np.inf
     for _ in range(MOST_LOAD_ITERATIONS):
         before = estimate.unknowns
-        problem = _observations(problem).factor(before)
+        problem = observations.factor(before)
         estimate = estimator.estimate(problem)
         change = float(np.linalg.norm(estimate.unknowns - before) / np.linalg.norm(before))
         if change <= LOAD_TOLERANCE:
@@ -273,16 +274,6 @@ def estimate_under_load(
         'passes with the load they make: leave out the friction law load'
     )
     return problem, replace(estimate, notes=(*estimate.notes, note))
-
-
-def _observations(problem: IdentificationProblem) -> Observations:
-    if problem.observations is None:
-        raise UsageError('friction that depends on the load needs the recordings themselves')
-    return problem.observations
-
-
-def _loads(problem: IdentificationProblem) -> BoolArray:
-    return _observations(problem).loaded
 
 
 def _without_unused_terms(

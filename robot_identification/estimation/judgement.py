@@ -54,49 +54,22 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """
-    All that one identification found; the report draws it.
+    """All that one identification found; the report draws it."""
 
-    Attributes
-    ----------
-    model : IdentifiedModel
-        The result.
-    estimate : Estimate
-        with singular values and residual deviation.
-    datasets : tuple of Dataset
-        The training data.
-    cross_validation : tuple of BagErrors
-        Errors on held-out blocks of the training data, by bag.
-    prior : tuple of BagErrors
-        Errors of the URDF's inertial parameters with friction fitted to the same data.
-    unidentifiable : tuple of str
-        Base parameters that the data do not determine.
-    stationary_joints : tuple of str
-        Joints that hardly moved.
-    verdict : Verdict
-        In words.
-    notes : tuple of str
-        What a reader should know.
-    candidates : tuple of Candidates
-        What was chosen on held-out blocks.
-    decided_by_prior : tuple of str
-        Parameters of which the URDF says more than the data.
-    recommendations : tuple of Recommendation
-        Motions that would show what the data did not.
-
-    """
-
-    model: IdentifiedModel
-    estimate: Estimate
-    datasets: tuple[Dataset, ...]
+    model: IdentifiedModel  # the result
+    estimate: Estimate  # with singular values and residual deviation
+    datasets: tuple[Dataset, ...]  # the training data
+    # errors on held-out blocks of the training data, by bag
     cross_validation: tuple[BagErrors, ...]
+    # errors of the URDF's inertial parameters with friction fitted to the same data
     prior: tuple[BagErrors, ...]
-    unidentifiable: tuple[str, ...]
-    stationary_joints: tuple[str, ...]
-    verdict: Verdict
-    notes: tuple[str, ...]
-    candidates: tuple[Candidates, ...] = ()
-    decided_by_prior: tuple[str, ...] = ()
+    unidentifiable: tuple[str, ...]  # base parameters that the data do not determine
+    stationary_joints: tuple[str, ...]  # joints that hardly moved
+    verdict: Verdict  # in words
+    notes: tuple[str, ...]  # what a reader should know
+    candidates: tuple[Candidates, ...] = ()  # what was chosen on held-out blocks
+    decided_by_prior: tuple[str, ...] = ()  # parameters of which the URDF says more than the data
+    # motions that would show what the data did not
     recommendations: tuple[Recommendation, ...] = ()
 
     __repr__ = short_repr

@@ -26,8 +26,8 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangl
 from robot_identification.errors import DataError
 from robot_identification.estimation.bags import Bag
 from robot_identification.estimation.rows import (
-    BlockLabels, count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT,
-    ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
+    begin_time_blocks, BlockLabels, count_time_blocks, decimate, JointRows, make_layouts,
+    NO_TREATMENT, ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
@@ -46,19 +46,11 @@ Result = TypeVar('Result')
 
 @dataclass(frozen=True, eq=False)
 class TriangularFactor:
-    """
-    The rows of one joint, reduced by orthogonal transformations.
+    """The rows of one joint, reduced by orthogonal transformations."""
 
-    Attributes
-    ----------
-    columns : ndarray of int, shape (k,)
-        The unknowns that act on the joint; all others have zero columns.
-    triangle : ndarray, shape (k + 1, k + 1)
-        Upper triangular R of ``[W_j[:, columns] tau_j] = Q R`` [N m per parameter, N m].
-
-    """
-
-    columns: IntArray
+    columns: IntArray  # (k,) the unknowns that act on the joint; all others have zero columns
+    # (k + 1, k + 1) upper triangular R of ``[W_j[:, columns] tau_j] = Q R``
+    # [N m per parameter, N m]
     triangle: FloatArray
 
     __repr__ = short_repr
@@ -132,10 +124,6 @@ class Observations:
         Samples taken of all recordings.
     duration : float
         Time that the samples take [s].
-    distinct_duration : float
-        That time with repetitions of a motion counted once [s].
-    groups : int
-        Divisions of the rows: by time, and by parts of a period where a motion repeats itself.
 
     """
 
@@ -441,7 +429,11 @@ class Observations:
         """Return the blocks of the samples of a recording."""
         count = count_time_blocks(self.duration, self.time_blocks)
         before = self._before + sum(one.count for one in self._parts[:bag])
-        return part.divide(before, self.samples, count)
+        return BlockLabels(
+            begin_time_blocks(part.rows, before, self.samples, count), part.dataset.stamps,
+            # One block is not divided, and the period takes time to find.
+            part.period if count > 1 else None,
+        )
 
     def _compute(self, with_load: bool = True) -> Iterator[ObservationBlock]:
         loaded = with_load and any(layout.loaded.any() for layout in self._layouts)
@@ -534,36 +526,21 @@ class Observations:
 
 @dataclass(frozen=True, eq=False)
 class IdentificationProblem:
-    """
-    Find the base parameters in ``tau_j = W_j @ theta_base + noise`` for every joint j.
+    """Find the base parameters in ``tau_j = W_j @ theta_base + noise`` for every joint j."""
 
-    Attributes
-    ----------
-    factors : tuple of TriangularFactor, length n
-        All rows. Unknowns are the b base parameters and, after them, `nuisance` others.
-    samples : ndarray of int, shape (n,)
-        Rows behind each factor.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    nuisance : int
-        Unknowns that are no parameters of the model: how far the offset of each joint in each
-        recording after the first is from their mean.
-    blocks : tuple of tuple of TriangularFactor
-        The same rows by contiguous blocks of time, for what asks how estimates scatter.
-    phases : tuple of tuple of TriangularFactor
-        The same rows by parts of the period of a motion that repeats itself, each with all its
-        repetitions; empty where none does.
-    observations : Observations, optional
-        The rows themselves, for what needs residuals again.
-
-    """
-
+    # All rows. Unknowns are the b base parameters and, after them, `nuisance` others.
     factors: tuple[TriangularFactor, ...]
-    samples: IntArray
-    reduction: BaseReduction
+    samples: IntArray  # (n,) rows behind each factor
+    reduction: BaseReduction  # meaning of the base parameters
+    # unknowns that are no parameters of the model: how far the offset of each joint in each
+    # recording after the first is from their mean
     nuisance: int = 0
+    # the same rows by contiguous blocks of time, for what asks how estimates scatter
     blocks: Blocks = ()
+    # the same rows by parts of the period of a motion that repeats itself, each with all its
+    # repetitions; empty where none does
     phases: Blocks = ()
+    # the rows themselves, for what needs residuals again
     observations: Observations | None = field(default=None, repr=False)
 
     __repr__ = short_repr
@@ -612,8 +589,11 @@ class IdentificationProblem:
         """
         return stack_factors(self.factors, weights, self.size)
 
-    def select(self, chosen: IntArray, reduction: BaseReduction) -> IdentificationProblem:
-        """Return the problem with `chosen` (m,) base parameters, whose meaning has rank m."""
+    def select(
+        self, chosen: IntArray, reduction: BaseReduction | None = None
+    ) -> IdentificationProblem:
+        """Return the problem with `chosen` (m,) base parameters, which may mean something else."""
+        reduction = reduction or self.reduction.only(chosen)
         b = self.reduction.rank
         unknowns = np.concatenate([chosen, np.arange(b, b + self.nuisance)])
         observations = self.observations

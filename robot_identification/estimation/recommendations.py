@@ -19,11 +19,12 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimate import Estimate
 from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.solving import without
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.scatter import held_by_bounds
 from robot_identification.excitation import standard_errors
 from robot_identification.model import (
-    joint_axes, JointMotion, Motion, observation_matrix, random_motion, RobotModel, run_friction,
+    JointMotion, Motion, observation_matrix, random_motion, RobotModel, run_friction,
     StandardParameters,
 )
 from robot_identification.processing import MOVING_SPEED
@@ -45,7 +46,8 @@ SLOW_SPEED, MISSING_SHARE = 0.1, 0.05
 # Part of a column's usual length by which one that the data do not hold is held at all.
 HELD = 1.0e-6
 
-QUANTITIES = ('position', 'speed', 'acceleration')
+# Signals of a motion by quantity.
+QUANTITIES = {'position': 'q', 'speed': 'dq', 'acceleration': 'ddq'}
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,6 @@ class _Question:
         self.names = (*reduction.names, *unidentifiable)
         self._columns = [self.parameters.names.index(name) for name in self.names]
         self._weights, self._recorded = estimate.weights, recorded
-        _, _, prismatic = joint_axes(robot.pinocchio)
-        self._unit = ['m' if slides else 'rad' for slides in prismatic]
         self._fast = _fast_motion(robot, len(recorded))
         # What is held by a bound is known.
         self._free = np.append(
@@ -174,7 +174,20 @@ class _Question:
         R, _ = estimate.problem.stacked(estimate.weights)
         data = np.zeros((len(R), len(self.names)))
         data[:, : reduction.rank] = R[:, : reduction.rank]
-        data = _eliminate(data, R[:, reduction.rank:])
+        # The offsets of recordings are not asked for.
+        data = without(np.linalg.qr(R[:, reduction.rank:])[0], data)
+        # Of friction, what samples that need not follow each other show.
+        self._plain = StandardParameters(
+            robot.n,
+            tuple(
+                term for term in self.parameters.friction
+                if not (
+                    term.law.initial_state().size or term.law.needs_temperature
+                    or term.law.needs_rigid_torque
+                )
+            ),
+            self.parameters.reflected_inertia,
+        )
         usual = np.linalg.norm(self._rows(self._fast), axis=0)
         hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))
         self._known = np.linalg.qr(np.vstack([data, hold])[:, self._free], mode='r')
@@ -261,37 +274,21 @@ class _Question:
 
     def _rows(self, motion: Motion) -> FloatArray:
         """Return weighted rows of samples that need not follow each other, (m n, unknowns)."""
-        plain = StandardParameters(
-            self.robot.n,
-            tuple(
-                term for term in self.parameters.friction
-                if not (
-                    term.law.initial_state().size
-                    or term.law.needs_temperature
-                    or term.law.needs_rigid_torque
-                )
-            ),
-            self.parameters.reflected_inertia,
-        )
-        W = observation_matrix(self.robot, plain, motion)
-        place = {name: k for k, name in enumerate(plain.names)}
+        W = observation_matrix(self.robot, self._plain, motion)
         rows = np.zeros((len(W), len(self.names)))
-        for k, name in enumerate(self.names):
-            if name in place:
-                rows[:, k] = W[:, place[name]]
+        for column, name in zip(W.T, self._plain.names, strict=True):
+            if name in self.names:
+                rows[:, self.names.index(name)] = column
         weighted: FloatArray = rows * np.tile(self._weights, len(motion))[:, None]
         return weighted
 
     def _changed(self, changes: Sequence[tuple[int, str]]) -> Motion:
         """Return the recorded samples with some quantities of some joints made fast."""
-        recorded, fast = (
-            dict(zip(QUANTITIES, (motion.q, motion.dq, motion.ddq), strict=True))
-            for motion in (self._recorded, self._fast)
-        )
-        changed = {quantity: values.copy() for quantity, values in recorded.items()}
+        signals = {name: getattr(self._recorded, name).copy() for name in QUANTITIES.values()}
         for joint, quantity in changes:
-            changed[quantity][:, joint] = fast[quantity][:, joint]
-        return Motion(*(changed[quantity] for quantity in QUANTITIES))
+            name = QUANTITIES[quantity]
+            signals[name][:, joint] = getattr(self._fast, name)[:, joint]
+        return Motion(**signals)
 
     def _describe(self, changes: Sequence[tuple[int, str]]) -> str:
         """Return changes of the recorded motion in words."""
@@ -300,7 +297,7 @@ class _Question:
             by_joint.setdefault(joint, []).append(quantity)
         moved, placed = [], []
         for joint, quantities in by_joint.items():
-            unit, name = self._unit[joint], self.robot.joint_names[joint]
+            unit, name = self.robot.position_units[joint], self.robot.joint_names[joint]
             q = self._recorded.q[:, joint]
             if 'speed' in quantities or 'acceleration' in quantities:
                 text = f'turn {name}' if unit == 'rad' else f'slide {name}'
@@ -323,7 +320,7 @@ class _Question:
 
     def _friction_motions(self, joint: int) -> Iterator[tuple[str, JointMotion]]:
         """Yield short motions of a joint and what they are called."""
-        name, unit = self.robot.joint_names[joint], self._unit[joint]
+        name, unit = self.robot.joint_names[joint], self.robot.position_units[joint]
         allowed = self.robot.limits.velocity[joint]
         fast = min(FAST[0], allowed) if np.isfinite(allowed) else FAST[0]
         limit = self.robot.limits.effort[joint]
@@ -354,14 +351,13 @@ class _Question:
                 for k, column in enumerate(range(columns.start, columns.stop)):
                     if column in self._columns:
                         rows[:, self._columns.index(column)] = found[:, k]
-        weighted: FloatArray = self._weights[joint] * rows
         # One row of this joint stands where others have one of every joint.
-        scaled: FloatArray = np.sqrt(1.0 / self.robot.n) * weighted
+        scaled: FloatArray = np.sqrt(1.0 / self.robot.n) * (self._weights[joint] * rows)
         return scaled
 
     def _fact(self, joint: int) -> str:
         """Return what the recorded motion of a joint lacks."""
-        unit, dq = self._unit[joint], self._recorded.dq[:, joint]
+        unit, dq = self.robot.position_units[joint], self._recorded.dq[:, joint]
         moving = np.abs(dq) > MOVING_SPEED
         if not moving.any():
             return 'it never moved'
@@ -383,12 +379,3 @@ def _fast_motion(robot: RobotModel, samples: int) -> Motion:
         np.clip(motion.dq, -limits.velocity, limits.velocity),
         motion.ddq,
     )
-
-
-def _eliminate(columns: FloatArray, others: FloatArray) -> FloatArray:
-    """Return what columns hold that others do not."""
-    if not others.shape[1]:
-        return columns
-    basis, _ = np.linalg.qr(others)
-    rest: FloatArray = columns - basis @ (basis.T @ columns)
-    return rest

@@ -78,18 +78,6 @@ class TrainingData:
         """Time after which the motion repeats itself [s], where its parts make enough blocks."""
         return divided_period(self.dataset)
 
-    def divide(self, before: int, total: int, count: int) -> BlockLabels:
-        """
-        Return the blocks of the samples of the recording, of `count` for all recordings.
-
-        `before` samples are taken of earlier recordings and `total` of all.
-        """
-        return BlockLabels(
-            begin_time_blocks(self.rows, before, total, count), self.dataset.stamps,
-            # One block is not divided, and the period takes time to find.
-            self.period if count > 1 else None,
-        )
-
 
 @dataclass(frozen=True)
 class RowTreatment:

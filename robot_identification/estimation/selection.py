@@ -16,8 +16,8 @@ from robot_identification.estimation.choice import (
     Candidates, Choice, choose_laws, choose_prior_weight,
 )
 from robot_identification.estimation.corrections import correct_choice
-from robot_identification.estimation.effort_check import check_effort_meaning
 from robot_identification.estimation.fitting import make_reduction
+from robot_identification.estimation.inputs import check_effort_meaning
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import check_sample_count
 from robot_identification.estimation.recipe import thin_rows
@@ -77,7 +77,7 @@ def choose(
         return correct_choice(robot, choice, options, unexcited)
 
     report(0.0, 'judging the effort')
-    effort = check_effort_meaning(
+    effort, against = check_effort_meaning(
         robot, survey.datasets, options, has_scale=with_prior,
         stated=options.effort_unit is not None or any(
             'effort_unit' in recording.metadata for recording in recordings
@@ -87,10 +87,10 @@ def choose(
     cutoffs = ', '.join(f'{kinematic_filter.cutoff:g}' for kinematic_filter in filters)
     report(0.25, f'choosing by cross-validation, cut-off {cutoffs} Hz')
     tried = [attempt(kinematic_filter) for kinematic_filter in filters]
-    if effort.warning:
-        survey = replace(survey, notes=(*survey.notes, effort.warning))
+    if against:
+        survey = replace(survey, notes=(*survey.notes, against))
     return replace(
-        _best(tried, survey, options), effort=effort.text, findings=examination.findings
+        _best(tried, survey, options), effort=effort, findings=examination.findings
     )
 
 

@@ -57,10 +57,10 @@ def solve_bounded(
     scale, shortness = column_scales(columns, shortest[bounded])
     columns = columns / scale
     if columns.shape[1]:
-        rest = columns - orthogonal @ (orthogonal.T @ columns)
-        side = z - orthogonal @ (orthogonal.T @ z)
         # The factor of the projected columns has at most as many rows as unknowns.
-        reduced = triangle_of(np.column_stack([rest, side]))
+        reduced = triangle_of(np.column_stack([
+            without(orthogonal, columns), without(orthogonal, z)
+        ]))
         count = columns.shape[1]
         x[bounded] = scipy.optimize.nnls(
             np.vstack([reduced[:, :-1], np.sqrt(shrinkage) * np.diag(shortness**2)]),
@@ -194,6 +194,12 @@ def solve_unknowns(problem: IdentificationProblem, weights: FloatArray) -> Float
         # It looks closer, and says by name what the data lack.
         solve_weighted(problem, weights)
         raise
+
+
+def without(orthogonal: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return what orthonormal columns leave of others."""
+    rest: FloatArray = columns - orthogonal @ (orthogonal.T @ columns)
+    return rest
 
 
 def propagate(R: FloatArray, deviation: FloatArray) -> FloatArray:

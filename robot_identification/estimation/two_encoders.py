@@ -166,13 +166,15 @@ class TwoEncoders:
         Rotor inertias that are known, or distinguished from those of the links by their own
         motion, are base parameters by themselves.
         """
-        return reduce_apart(
-            robot, parameters, self.terms(robot, ()),
-            rotors=parameters.reflected_inertia and (
-                self._knows_rotors(robot, datasets)
-                or (self.rotor_inertia == ESTIMATED and have_rotors(datasets))
-            ),
+        known = self.terms(robot, ())
+        rotors = self._knows_rotors(robot, datasets) or (
+            self.rotor_inertia == ESTIMATED and have_rotors(datasets)
         )
+        tested = StandardParameters(
+            parameters.n, tuple(term for term in parameters.friction if term not in known),
+            parameters.reflected_inertia and not rotors,
+        )
+        return reduce_to_base(robot, tested).extended(parameters)
 
     def as_plain(self) -> dict[str, Any]:
         """Return its content in a recipe file."""
@@ -234,28 +236,6 @@ def _known_friction(entry: Any, where: str) -> KnownFriction:
         raise DescriptionError(f'{where}: {error}') from error
 
 
-def reduce_apart(
-    robot: RobotModel, parameters: StandardParameters, known: Sequence[FrictionTerm], *,
-    rotors: bool,
-) -> BaseReduction:
-    """Find the base parameters of an arm, some of which are base parameters by definition."""
-    tested = StandardParameters(
-        parameters.n,
-        tuple(term for term in parameters.friction if term not in known),
-        parameters.reflected_inertia and not rotors,
-    )
-    base = reduce_to_base(robot, tested)
-    column_of = {name: column for column, name in enumerate(parameters.names)}
-    place = np.array([column_of[name] for name in tested.names])
-    own = np.setdiff1d(np.arange(parameters.size), place)
-    K = np.zeros((base.rank + len(own), parameters.size))
-    K[: base.rank, place] = base.K
-    K[np.arange(base.rank, len(K)), own] = 1.0
-    independent = np.concatenate([place[base.independent], own])
-    order = np.argsort(independent)
-    return replace(base, parameters=parameters, K=K[order], independent=independent[order])
-
-
 @dataclass(frozen=True)
 class TwoEncoderFit(Estimator):
     """Estimate what is not known beforehand: known torques are taken off the measured ones."""
@@ -309,7 +289,6 @@ def _without(
         triangle[:, -1] -= triangle[:, :-1] @ theta[factor.columns]
         return replace(factor, triangle=triangle_of(np.asfortranarray(triangle)))
 
-    reduction = problem.reduction
     less = replace(
         problem,
         factors=tuple(take_off(factor) for factor in problem.factors),
@@ -317,6 +296,4 @@ def _without(
         phases=tuple(tuple(take_off(factor) for factor in block) for block in problem.phases),
         observations=None,
     )
-    return less.select(
-        free, replace(reduction, K=reduction.K[free], independent=reduction.independent[free])
-    )
+    return less.select(free)

@@ -27,9 +27,10 @@ from .consistency import (
 from .corrections import (
     correction_blocks as correction_blocks, CorrectionGroup as CorrectionGroup,
     Corrections as Corrections, CORRECTIONS as CORRECTIONS, CorrectionSignals as CorrectionSignals,
-    Evidence as Evidence, FastVelocity as FastVelocity, find_ripple_order as find_ripple_order,
+    FastVelocity as FastVelocity, find_ripple_order as find_ripple_order,
     harmonics as harmonics, JointCorrection as JointCorrection, JointDeviation as JointDeviation,
-    PositionSeries as PositionSeries, rigid_columns as rigid_columns, Ripple as Ripple,
+    PositionSeries as PositionSeries, Residuals as Residuals, rigid_columns as rigid_columns,
+    Ripple as Ripple,
 )
 from .denavit_hartenberg import joint_axes as joint_axes
 from .discrepancy import (
@@ -58,7 +59,7 @@ from .friction.law import (
 )
 from .identified_model import (
     check_shows_gravity as check_shows_gravity, equivalent_bodies as equivalent_bodies,
-    EquivalentBodies as EquivalentBodies, IdentifiedModel as IdentifiedModel,
+    IdentifiedModel as IdentifiedModel,
     LONGEST_DELAY as LONGEST_DELAY, SignalSource as SignalSource, with_payload as with_payload,
 )
 from .kinematic_calibration import (

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.frames import LinkFrames
@@ -133,6 +133,28 @@ class BaseReduction:
                 text += f' {"-" if value < 0 else "+"} {factor}{names[column]}'
         return text
 
+    def only(self, rows: IntArray) -> BaseReduction:
+        """Return the reduction to some of the base parameters, by their numbers (m,)."""
+        return replace(self, K=self.K[rows], independent=self.independent[rows])
+
+    def extended(self, parameters: StandardParameters) -> BaseReduction:
+        """Return it with more standard parameters, each a base parameter by definition."""
+        names = list(parameters.names)
+        place = np.array([names.index(name) for name in self.parameters.names])
+        added = np.setdiff1d(np.arange(parameters.size), place)
+        independent = np.concatenate([place[self.independent], added])
+        K = np.zeros((len(independent), parameters.size))
+        K[: self.rank, place] = self.K
+        K[self.rank + np.arange(len(added)), added] = 1.0
+        order = np.argsort(independent)
+        return replace(self, parameters=parameters, K=K[order], independent=independent[order])
+
+    def lift(self, theta: FloatArray) -> FloatArray:
+        """Return the standard parameters (p,) of base parameters, zero where there is a choice."""
+        standard = np.zeros(self.parameters.size)
+        standard[self.independent] = theta
+        return standard
+
 
 def map_base_parameters(
     source: BaseReduction, target: BaseReduction, frames: FloatArray | None = None
@@ -237,12 +259,9 @@ def reduce_to_base(
         parameters.reflected_inertia,
     )
     if structural != parameters:
-        return _extend(
-            reduce_to_base(
-                robot, structural, frames=frames, preference=preference, samples=samples, seed=seed
-            ),
-            parameters,
-        )
+        return reduce_to_base(
+            robot, structural, frames=frames, preference=preference, samples=samples, seed=seed
+        ).extended(parameters)
     rng = np.random.default_rng(seed)
     motion = random_motion(robot, samples, rng)
     tau_rigid = rng.normal(size=(samples, robot.n))
@@ -281,21 +300,6 @@ def reduce_to_base(
         parameters, K, chosen, gap, 'joint' if frames is None else frames.name, preference,
         singular, tuple(parameters.names[column] for column in sorted(neglected)),
         _is_exact(robot),
-    )
-
-
-def _extend(reduction: BaseReduction, parameters: StandardParameters) -> BaseReduction:
-    """Return a reduction with the columns of laws that are base parameters by definition."""
-    names = list(parameters.names)
-    place = np.array([names.index(name) for name in reduction.parameters.names])
-    added = np.setdiff1d(np.arange(parameters.size), place)
-    independent = np.concatenate([place[reduction.independent], added])
-    K = np.zeros((len(independent), parameters.size))
-    K[: reduction.rank, place] = reduction.K
-    K[reduction.rank + np.arange(len(added)), added] = 1.0
-    order = np.argsort(independent)
-    return replace(
-        reduction, parameters=parameters, K=K[order], independent=independent[order]
     )
 
 

@@ -104,8 +104,7 @@ class RigidDynamics:
 def base_dynamics(robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> RigidDynamics:
     """Return the dynamics of base parameters (b,), with zeros for what they leave open."""
     n, parameters = robot.n, reduction.parameters
-    standard = np.zeros(parameters.size)
-    standard[reduction.independent] = theta
+    standard = reduction.lift(theta)
     rotors = (
         standard[parameters.reflected_inertia_slice] if parameters.reflected_inertia
         else np.zeros(n)

@@ -65,17 +65,19 @@ class CorrectionSignals:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Residuals of one joint in some recordings, and what groups of corrections need."""
+class Residuals:
+    """Residuals of a model at some samples of recordings, and what groups of corrections need."""
 
     robot: RobotModel
     signals: tuple[CorrectionSignals, ...]  # of each recording
-    # (N,) samples of each recording that are corrected, and the residuals there [N m]
-    rows: tuple[BoolArray, ...]
-    residuals: tuple[FloatArray, ...]
-    joint: int
+    rows: tuple[BoolArray, ...]  # (N,) samples of each recording that are corrected
+    torque: tuple[FloatArray, ...]  # (m, n) residuals there [N m]
     rigid: tuple[int, ...]  # independent columns of the bodies among the standard parameters
     causal: bool  # whether columns may use past samples only
+
+    def of(self, joint: int) -> FloatArray:
+        """Return the residuals of a joint, of all recordings, shape (M,) [N m]."""
+        return np.concatenate([torque[:, joint] for torque in self.torque])
 
 
 class SampleSums(Protocol):
@@ -115,7 +117,7 @@ class CorrectionGroup(ABC):
 
     @classmethod
     @abstractmethod
-    def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+    def candidates(cls, residuals: Residuals, joint: int) -> tuple[CorrectionGroup, ...]:
         """Return the groups to try for a joint, the preferred one first."""
 
     @property
@@ -256,18 +258,17 @@ class FastVelocity(CorrectionGroup):
         object.__setattr__(self, 'bins', bins)
 
     @classmethod
-    def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+    def candidates(cls, residuals: Residuals, joint: int) -> tuple[CorrectionGroup, ...]:
         """Return a filter of past samples, and one of both sides."""
-        joint, signals = evidence.joint, evidence.signals
-        for one in signals:
+        for one in residuals.signals:
             measured, smooth = one.measured_dq[:, joint], one.motion.dq[:, joint]
             # One that is the smooth one up to a thousandth of its spread has nothing to tell.
             if not np.isfinite(measured).all() or not (
                 np.std(measured - smooth) > 1.0e-3 * np.std(smooth)
             ):
                 return ()
-        past = _lag_bins(min(one.rate for one in signals))
-        if evidence.causal:
+        past = _lag_bins(min(one.rate for one in residuals.signals))
+        if residuals.causal:
             return (cls(past),)
         ahead = tuple((-last, -first) for first, last in reversed(past) if last > 0)
         return cls(past), cls(ahead + past)
@@ -369,7 +370,7 @@ class PositionSeries(_Waves):
     is_shared_with_bodies = True
 
     @classmethod
-    def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+    def candidates(cls, residuals: Residuals, joint: int) -> tuple[CorrectionGroup, ...]:
         """Return the series of the low orders."""
         return (cls(),)
 
@@ -399,9 +400,9 @@ class JointDeviation(CorrectionGroup):
         object.__setattr__(self, 'parameters', tuple(self.parameters))
 
     @classmethod
-    def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+    def candidates(cls, residuals: Residuals, joint: int) -> tuple[CorrectionGroup, ...]:
         # Bodies before the joint do not act on it.
-        own = tuple(one for one in evidence.rigid if one >= 10 * evidence.joint)
+        own = tuple(one for one in residuals.rigid if one >= 10 * joint)
         return (cls(own),) if own else ()
 
     @property
@@ -439,13 +440,13 @@ class Ripple(_Waves):
     certainty = 2.0
 
     @classmethod
-    def candidates(cls, evidence: Evidence) -> tuple[CorrectionGroup, ...]:
+    def candidates(cls, residuals: Residuals, joint: int) -> tuple[CorrectionGroup, ...]:
         """Return the order that explains most in both halves."""
         q = np.concatenate([
-            one.motion.q[rows, evidence.joint]
-            for one, rows in zip(evidence.signals, evidence.rows, strict=True)
+            one.motion.q[rows, joint]
+            for one, rows in zip(residuals.signals, residuals.rows, strict=True)
         ])
-        order = find_ripple_order(q, np.concatenate(evidence.residuals))
+        order = find_ripple_order(q, residuals.of(joint))
         return () if order is None else (cls((order - 1, order, order + 1)),)
 
 

@@ -91,9 +91,7 @@ class IdentifiedModel:
         They are zero wherever the base parameters leave a choice, and so are not those of a
         rigid body; for that see `theta_consistent`.
         """
-        theta = np.zeros(self.parameters.size)
-        theta[self.reduction.independent] = self.theta_base
-        return theta
+        return self.reduction.lift(self.theta_base)
 
     @property
     def effort_per_torque(self) -> FloatArray:
@@ -167,23 +165,15 @@ def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class EquivalentBodies:
+def equivalent_bodies(
+    model: IdentifiedModel, same: float = 1e-8
+) -> tuple[pin.Model, FloatArray]:
     """
-    Bodies and rotors with the base parameters of a model.
+    Return bodies, and reflected inertias (n,) [kg m^2], that have a model's base parameters.
 
     Base parameters fix every torque, and with it mass matrix and Coriolis terms; where they leave
-    a choice these are those of the description. They need not be possible ones: they are for
-    sums, not for simulators.
-    """
-
-    pinocchio: pin.Model  # the bodies
-    reflected_inertia: FloatArray  # (n,): of the rotors [kg m^2]
-
-
-def equivalent_bodies(model: IdentifiedModel, same: float = 1e-8) -> EquivalentBodies:
-    """
-    Return bodies and rotors that have a model's base parameters.
+    a choice these are those of the description. They need not be possible ones: they are for sums,
+    not for simulators.
 
     Raises DataError if no bodies with a mass have these parameters: if those of the bodies are not
     the model's, up to a share `same` of the largest one.
@@ -205,4 +195,4 @@ def equivalent_bodies(model: IdentifiedModel, same: float = 1e-8) -> EquivalentB
     rotors = np.zeros(robot.n)
     if parameters.reflected_inertia:
         rotors = theta[parameters.reflected_inertia_slice]
-    return EquivalentBodies(pinocchio, rotors)
+    return pinocchio, rotors

@@ -45,12 +45,11 @@ class MomentumObserver:
     def __init__(self, model: IdentifiedModel, bandwidth: float = DEFAULT_BANDWIDTH) -> None:
         if not (np.isfinite(bandwidth) and bandwidth > 0.0):
             raise UsageError(f'bandwidth must be a positive number [rad/s], got {bandwidth!r}')
-        bodies = equivalent_bodies(model)
-        self._model = bodies.pinocchio
+        self._model, rotors = equivalent_bodies(model)
         # Without gravity and velocity, inverse dynamics of an acceleration is that of a momentum.
-        self._weightless = bodies.pinocchio.copy()
+        self._weightless = self._model.copy()
         self._weightless.gravity.setZero()
-        self._weightless.armature = bodies.reflected_inertia
+        self._weightless.armature = rotors
         self._data, self._weightless_data = (
             one.createData() for one in (self._model, self._weightless)
         )

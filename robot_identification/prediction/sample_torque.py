@@ -40,7 +40,7 @@ class RigidTorque:
             self.robot, parameters, theta = model.robot, model.parameters, model.theta_lifted
             self.rotors = np.zeros(self.robot.n)
             try:
-                bodies = equivalent_bodies(model, ROUNDING)
+                bodies, rotors = equivalent_bodies(model, ROUNDING)
             except DataError:
                 # What base parameters leave open need not be a body; the regressor needs none.
                 self._theta = theta[: 10 * self.robot.n].copy()
@@ -48,7 +48,7 @@ class RigidTorque:
                 if parameters.reflected_inertia:
                     self.rotors = theta[parameters.reflected_inertia_slice].copy()
             else:
-                self._model, self.rotors = bodies.pinocchio, bodies.reflected_inertia.copy()
+                self._model, self.rotors = bodies, rotors.copy()
         else:
             self.robot, known = model, model.drives.reflected_inertia
             self._model = model.pinocchio.copy()

@@ -17,7 +17,7 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.correction_groups import (
-    AcceptedGroup, choose_groups, fit_groups, Residuals, solve_ridge,
+    AcceptedGroup, choose_groups, fit_groups, FoldedResiduals, solve_ridge,
 )
 from robot_identification.estimation.corrections import joints_of_one_motion
 from robot_identification.estimation.method import IdentifyOptions
@@ -54,9 +54,9 @@ def residuals_of(robot, t, signals, torque, period=None):
     folds = list(blocked_folds(t, rows, period=period))
     whole = np.zeros((len(t), robot.n))
     whole[:, JOINT] = torque
-    return Residuals(
-        robot, (signals,), (rows,), (whole,), tuple(train for train, _ in folds),
-        tuple(held for _, held in folds), tuple(range(10 * robot.n)),
+    return FoldedResiduals(
+        robot, (signals,), (rows,), (whole,), tuple(range(10 * robot.n)), False,
+        tuple(train for train, _ in folds), tuple(held for _, held in folds),
     )
 
 

@@ -11,7 +11,7 @@ from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.estimation.effort_check import check_effort_meaning
+from robot_identification.estimation.inputs import check_effort_meaning
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.parameters import EFFORT_UNITS, STATED_UNITS
 
@@ -51,7 +51,7 @@ def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     assert 'but the recording shows' in text
     assert 'shoulder_lift_joint' in text
     assert f': give --effort-unit {kind}, or keep the unit with --trust-effort-unit' in text
-    assert 'but the recording shows' in check(kind, unit, trust_effort_unit=True).warning
+    assert 'but the recording shows' in check(kind, unit, trust_effort_unit=True)[1]
 
 
 @pytest.mark.parametrize('unit', some_by_day(STATED_UNITS, 1))
@@ -66,7 +66,7 @@ def test_what_the_recording_shows_is_no_warning(check, unit):
 def test_what_changes_no_number_is_no_refusal(check):
     """Gains of one, and a relative scale, which claims none: a warning says what was found."""
     for harmless in ({'gains': 1.0}, {'has_scale': False}):
-        assert 'but the recording shows joint torque' in check('Nm', 'A', **harmless).warning
+        assert 'but the recording shows joint torque' in check('Nm', 'A', **harmless)[1]
 
 
 def test_what_the_recording_leaves_open_is_refused_where_it_is_a_default(check):
@@ -79,10 +79,10 @@ def test_what_the_recording_leaves_open_is_refused_where_it_is_a_default(check):
     assert 'to decide, rest for 2 s each with shoulder_lift_joint' in text
     assert text.endswith(': or state what it is with --effort-unit')
     for kept in ({}, {'stated': False, 'trust_effort_unit': True}):
-        assert 'to decide, rest for 2 s each' in check('Nm', 'Nm', style='wrists', **kept).warning
+        assert 'to decide, rest for 2 s each' in check('Nm', 'Nm', style='wrists', **kept)[1]
     # Currents of unknown gains claim no scale, whatever they are.
     found = check('Nm', 'A', style='wrists', stated=False, has_scale=False)
-    assert 'to decide' in found.warning
+    assert 'to decide' in found[1]
 
 
 def test_a_torque_that_is_larger_than_that_of_the_bodies_may_have_guessed_masses(check):
@@ -100,4 +100,4 @@ def test_a_torque_that_is_larger_than_that_of_the_bodies_may_have_guessed_masses
 def test_what_is_near_the_torque_of_the_bodies_is_not_refused(check):
     """One joint with another factor, sign or axis makes a torque look like currents."""
     found = check('A', 'Nm', factor=13.0)
-    assert 'the recording shows motor current (' in found.warning
+    assert 'the recording shows motor current (' in found[1]

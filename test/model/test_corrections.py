@@ -11,9 +11,9 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
-    correction_blocks, CORRECTIONS, Corrections, CorrectionSignals, dump_model, Evidence,
-    FastVelocity, find_ripple_order, JointCorrection, JointDeviation, load_model, Motion,
-    PositionSeries, rigid_torque, Ripple,
+    correction_blocks, CORRECTIONS, Corrections, CorrectionSignals, dump_model, FastVelocity,
+    find_ripple_order, JointCorrection, JointDeviation, load_model, Motion, PositionSeries,
+    Residuals, rigid_torque, Ripple,
 )
 
 RATE = 500.0
@@ -31,11 +31,11 @@ def groups_of(robot, signals, rng, causal=False):
     """Return one or more groups of each kind for the second joint."""
     rows = np.ones(len(signals.motion), dtype=bool)
     # A ripple that there is, so that its kind has something to offer.
-    residual = np.sin(160 * signals.motion.q[:, 1]) + 0.01 * rng.normal(size=len(rows))
-    evidence = Evidence(
-        robot, (signals,), (rows,), (residual,), 1, tuple(range(10 * robot.n)), causal
+    torque = np.sin(160 * signals.motion.q) + 0.01 * rng.normal(size=signals.motion.q.shape)
+    residuals = Residuals(
+        robot, (signals,), (rows,), (torque,), tuple(range(10 * robot.n)), causal
     )
-    return [group for kind in CORRECTIONS.values() for group in kind.candidates(evidence)]
+    return [group for kind in CORRECTIONS.values() for group in kind.candidates(residuals, 1)]
 
 
 def test_every_group_has_the_columns_it_says_and_can_be_made_of_its_constants(robots, rng):
@@ -105,21 +105,21 @@ def test_fast_velocity_is_not_offered_without_a_velocity_of_its_own(robots, rng)
     signals = signals_of(rng)
     rows = (np.ones(400, dtype=bool),)
     for measured in (np.full((400, 3), np.nan), signals.motion.dq * (1.0 + 1e-5)):
-        evidence = Evidence(
-            robots['mixed'], (replace(signals, measured_dq=measured),), rows, (np.zeros(400),), 1,
-            (), False,
+        residuals = Residuals(
+            robots['mixed'], (replace(signals, measured_dq=measured),), rows,
+            (np.zeros((400, 3)),), (), False,
         )
-        assert FastVelocity.candidates(evidence) == ()
+        assert FastVelocity.candidates(residuals, 1) == ()
 
 
 def test_lags_cover_twenty_milliseconds_once(robots, rng):
     """At every rate of real drivers, on both sides, without a lag that is missing or twice."""
     for rate, longest in ((30.0, 1), (125.0, 2), (500.0, 10), (1000.0, 20), (2000.0, 40)):
         signals = replace(signals_of(rng), rate=rate)
-        past, both = FastVelocity.candidates(Evidence(
-            robots['mixed'], (signals,), (np.ones(400, dtype=bool),), (np.zeros(400),), 1, (),
+        past, both = FastVelocity.candidates(Residuals(
+            robots['mixed'], (signals,), (np.ones(400, dtype=bool),), (np.zeros((400, 3)),), (),
             False,
-        ))
+        ), 1)
         for group, first in ((past, 0), (both, -longest)):
             lags = [lag for low, high in group.bins for lag in range(low, high + 1)]
             assert lags == list(range(first, longest + 1))

@@ -54,19 +54,6 @@ class ConsistentLeastSquares(Estimator):
     friction coefficient but those of a law that may be. An entropic regularization towards the
     URDF's bodies decides what the motion does not show.
 
-    Attributes
-    ----------
-    solver : {'auto', 'conic', 'log_cholesky'}
-        'auto' is the conic program where clarabel is installed.
-    regularization : float, optional
-        Weight of the divergence from the URDF's bodies, on the side of squared residuals in
-        standard deviations. By default the largest that the discrepancy principle allows.
-    discrepancy : float
-        Share by which it may raise the squared residuals over those of a vanishing weight; never
-        more than noise raises them for the true parameters: unknowns over rows.
-    reweightings : int
-        How often each joint's weight is renewed from its residual.
-
     References
     ----------
     .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically
@@ -76,10 +63,14 @@ class ConsistentLeastSquares(Estimator):
 
     """
 
-    solver: str = 'auto'
+    solver: str = 'auto'  # 'auto' is the conic program where clarabel is installed
+    # Weight of the divergence from the URDF's bodies, on the side of squared residuals in standard
+    # deviations. By default the largest that the discrepancy principle allows.
     regularization: float | None = None
+    # share by which it may raise the squared residuals over those of a vanishing weight; never
+    # more than noise raises them for the true parameters: unknowns over rows
     discrepancy: float = DISCREPANCY
-    reweightings: int = 3
+    reweightings: int = 3  # how often each joint's weight is renewed from its residual
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:

@@ -31,14 +31,6 @@ class ConstrainedLeastSquares(Estimator):
     inertia or friction coefficient that is merged with other parameters in one base parameter has
     no bound: the combination may have either sign.
 
-    Attributes
-    ----------
-    friction : bool
-        Whether friction coefficients have bounds; Tika et al. bound the rotor inertias only.
-    reweightings : int
-        How often each joint's weight is renewed from its residual: none for constrained least
-        squares, 3 for constrained weighted least squares.
-
     References
     ----------
     .. [1] A. Tika, J. Ulmen, N. Bajcinca, "Dynamic parameter estimation utilizing optimized
@@ -46,7 +38,10 @@ class ConstrainedLeastSquares(Estimator):
 
     """
 
+    # whether friction coefficients have bounds; Tika et al. bound the rotor inertias only.
     friction: bool = True
+    # how often each joint's weight is renewed from its residual: none for constrained least
+    # squares, 3 for constrained weighted least squares
     reweightings: int = 0
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ from robot_identification.estimation.estimators.huber import HuberWeights
 from robot_identification.estimation.prior import CadPrior
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
-    column_scales, describe_estimate, solve_bounded, solve_weighted,
+    column_scales, describe_estimate, need_observations, solve_bounded, solve_weighted,
 )
 from robot_identification.model import BaseReduction
 
@@ -139,12 +139,7 @@ class SparseNonnegativeRegression(Estimator):
 
         And whether its rows are known to have weights of their own.
         """
-        observations = problem.observations
-        if observations is None:
-            raise UsageError(
-                'the dictionary fit needs the recordings themselves, not only their factors: '
-                'identify from the bags'
-            )
+        observations = need_observations(problem, 'dictionary')
         loaded = observations.loaded
         weights = 1.0 / torque_deviation(problem)
         _check_free(problem, weights)
@@ -208,11 +203,8 @@ def _check_free(problem: IdentificationProblem, weights: FloatArray) -> None:
     """Refuse, by name, free parameters that the data do not determine."""
     reduction = problem.reduction
     free = np.flatnonzero(~bounded_friction(problem)[: reduction.rank])
-    smaller = replace(
-        reduction, K=reduction.K[free], independent=reduction.independent[free]
-    )
     whole = replace(problem, blocks=(), phases=(), observations=None)
-    solve_weighted(whole.select(free, smaller), weights)
+    solve_weighted(whole.select(free), weights)
 
 
 def torque_deviation(problem: IdentificationProblem) -> FloatArray:

@@ -181,17 +181,6 @@ class HuberRegression(Estimator):
     each joint is 1.4826 times the median size of its residuals. With normal noise the default
     tuning costs 5 % of the information.
 
-    Attributes
-    ----------
-    tuning : float
-        In standard deviations.
-    equal_joints : bool
-        Whether a newton metre of any joint counts the same, as in ordinary least squares.
-    iterations : int
-        Passes over the data at most.
-    tolerance : float
-        Relative change of the parameters at which it ends.
-
     References
     ----------
     .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical
@@ -201,10 +190,11 @@ class HuberRegression(Estimator):
 
     """
 
-    tuning: float = 1.345
+    tuning: float = 1.345  # in standard deviations
+    # whether a newton metre of any joint counts the same, as in ordinary least squares
     equal_joints: bool = False
-    iterations: int = 50
-    tolerance: float = 1.0e-8
+    iterations: int = 50  # passes over the data at most
+    tolerance: float = 1.0e-8  # relative change of the parameters at which it ends
 
     def __post_init__(self) -> None:
         check_positive(self.tuning, 'tuning of huber')

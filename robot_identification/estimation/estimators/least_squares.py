@@ -41,11 +41,6 @@ class WeightedLeastSquares(Estimator):
     The standard deviations are those of the ordinary least-squares residuals, renewed
     `reweightings` times.
 
-    Attributes
-    ----------
-    reweightings : int
-        How often the weights are renewed.
-
     References
     ----------
     .. [1] M. Gautier, P. Poignet, "Extended Kalman filtering and weighted least squares dynamic
@@ -53,7 +48,7 @@ class WeightedLeastSquares(Estimator):
 
     """
 
-    reweightings: int = 3
+    reweightings: int = 3  # how often the weights are renewed
 
     def __post_init__(self) -> None:
         check_count(self.reweightings, 0, 'reweightings of wls')

@@ -253,10 +253,9 @@ class _PeriodicRecording:
         reduction, parameters, n = self._reduction, self._reduction.parameters, self._robot.n
         t, series = self._t[block], FourierSeries(self.motion.series.period, coefficients)
         motion = Motion(*(series.evaluate(t, order) for order in range(3)))
-        standard = np.zeros(parameters.size)
-        standard[reduction.independent] = theta[: reduction.rank]
-        dynamics = base_dynamics(self._robot, reduction, theta[: reduction.rank])
-        derivatives = dynamics.torque_derivatives(motion)
+        base = theta[: reduction.rank]
+        standard = reduction.lift(base)
+        derivatives = base_dynamics(self._robot, reduction, base).torque_derivatives(motion)
         for term, columns in parameters.friction_columns:
             slopes = term.law.velocity_derivative(motion.dq[:, term.joint])
             derivatives[1][:, term.joint, term.joint] += slopes @ standard[columns]

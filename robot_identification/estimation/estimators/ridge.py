@@ -17,7 +17,7 @@ from robot_identification.estimation.prior import prior_deviation
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
     describe_estimate, least_squares, need_observations, propagate, renew_weights,
-    residual_deviation, rows_per_joint,
+    residual_deviation, rows_per_joint, without,
 )
 from robot_identification.model import BaseReduction, prior_inertial_parameters
 import scipy
@@ -42,18 +42,6 @@ class RidgeRegression(Estimator):
     data show least is half of what the data say. Units matter: a kilogram costs as much as a
     kilogram square metre. The offset of single recordings is not penalized.
 
-    Attributes
-    ----------
-    rule : {'smallest_eigenvalue', 'cross_validation', 'fixed'}
-        How the penalty is chosen; 'cross_validation' is the generalized one [2]_.
-    penalty : float, optional
-        The penalty of rule 'fixed'.
-    toward_prior : bool
-        Regularize towards the URDF's parameters instead of zero, in units of how far those may be
-        wrong (`prior_deviation`), so that units do not matter.
-    reweightings : int
-        How often each joint's weight is renewed from its residual; the report has no weights.
-
     References
     ----------
     .. [1] J. Rajagopal, "Dynamic robot model parameter identification via domain specific
@@ -63,9 +51,13 @@ class RidgeRegression(Estimator):
 
     """
 
+    # how the penalty is chosen; 'cross_validation' is the generalized one [2]_
     rule: str = 'smallest_eigenvalue'
-    penalty: float | None = None
+    penalty: float | None = None  # the penalty of rule 'fixed'
+    # regularize towards the URDF's parameters instead of zero, in units of how far those may be
+    # wrong (`prior_deviation`), so that units do not matter
     toward_prior: bool = False
+    # how often each joint's weight is renewed from its residual; the report has no weights
     reweightings: int = 0
 
     def __post_init__(self) -> None:
@@ -172,12 +164,9 @@ class _Spectrum:
     ) -> None:
         b, K = problem.reduction.rank, problem.reduction.K
         R, z = problem.stacked(weights)
-        base, side = R[:, :b], z - R[:, :b] @ (K @ center.values)
-        if problem.nuisance:
-            orthogonal, _ = np.linalg.qr(R[:, b:])
-            base = base - orthogonal @ (orthogonal.T @ base)
-            side = side - orthogonal @ (orthogonal.T @ side)
-        standard = base @ (K * center.deviation)
+        nuisance, _ = np.linalg.qr(R[:, b:])
+        side = without(nuisance, z - R[:, :b] @ (K @ center.values))
+        standard = without(nuisance, R[:, :b]) @ (K * center.deviation)
         left, singular, _ = np.linalg.svd(standard, full_matrices=False)
         self.tolerance = 10.0 * max(standard.shape) * float(np.finfo(float).eps)
         count = int(np.count_nonzero(singular > self.tolerance * singular[0]))

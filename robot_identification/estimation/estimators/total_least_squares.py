@@ -16,7 +16,7 @@ from robot_identification.estimation.estimate import (
 )
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
-    describe_estimate, renew_weights, residual_deviation, rows_per_joint, solve_weighted,
+    describe_estimate, renew_weights, residual_deviation, rows_per_joint, solve_weighted, without,
 )
 from robot_identification.model import StandardParameters
 import scipy
@@ -176,9 +176,9 @@ def _solve(
     lengths = np.linalg.norm(R, axis=0)
     exact, triangle = np.linalg.qr(R[:, ~noisy] / lengths[~noisy])
     left, singular, right = np.linalg.svd(
-        _without(exact, R[:, noisy]) @ scaling, full_matrices=False
+        without(exact, R[:, noisy]) @ scaling, full_matrices=False
     )
-    rest = _without(exact, z)
+    rest = without(exact, z)
     # Columns in their own axes; the torque by its part along them, and what is left of it.
     along = left.T @ rest
     both = np.diag(np.append(singular, np.linalg.norm(rest - left @ along)))
@@ -196,17 +196,11 @@ def _solve(
         )
     shrunk = singular / (singular**2 - misfit**2)
     gain = np.zeros((len(noisy), len(z)))
-    gain[noisy] = scaling @ (right.T * shrunk) @ _without(exact, left).T
+    gain[noisy] = scaling @ (right.T * shrunk) @ without(exact, left).T
     gain[~noisy] = scipy.linalg.solve_triangular(
         triangle, exact.T - (exact.T @ R[:, noisy]) @ gain[noisy]
     ) / lengths[~noisy, None]
     return gain, misfit / float(singular[-1])
-
-
-def _without(orthogonal: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return what orthonormal columns leave of others."""
-    rest: FloatArray = columns - orthogonal @ (orthogonal.T @ columns)
-    return rest
 
 
 def _offsets(parameters: StandardParameters) -> BoolArray:

@@ -121,9 +121,7 @@ def nested_test(
             f'{count} parameters to remove: name one or more of the estimate, and not all'
         )
     # Factors are all that is asked of it: rows and blocks of time would be made anew.
-    smaller = replace(problem, blocks=(), phases=(), observations=None).select(kept, replace(
-        reduction, K=reduction.K[kept], independent=reduction.independent[kept]
-    ))
+    smaller = replace(problem, blocks=(), phases=(), observations=None).select(kept)
     without = solve_unknowns(smaller, weights)
     squares = float(weights**2 @ problem.squared_residuals(solve_unknowns(problem, weights)))
     fewer = float(weights**2 @ smaller.squared_residuals(without))
