@@ -36,22 +36,20 @@ from .experiment_plan import (
     adapt_laboratory as adapt_laboratory, APPROACH_SPEED as APPROACH_SPEED,
     GENTLE_SPEED as GENTLE_SPEED, Laboratory as Laboratory, plan_study as plan_study,
     PlannedMotion as PlannedMotion, slab as slab, SOURCES as SOURCES, STEPS as STEPS,
-    USUAL_HOME as USUAL_HOME, usual_window as usual_window,
+    USUAL_HOME as USUAL_HOME,
 )
 from .feasibility import (
     certificate_times as certificate_times, path_limit_uses as path_limit_uses,
     refine_limit_uses as refine_limit_uses,
 )
-from .generic_experiment import (
-    find_open_choices as find_open_choices, make_generic_experiment as make_generic_experiment,
-    GenericExperiment as GenericExperiment,
-)
 from .information import Knowledge as Knowledge, standard_errors as standard_errors
 from .margins import (
     FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
-    find_holding as find_holding, MASS_UNCERTAINTY as MASS_UNCERTAINTY,
-    POSITION_MARGIN as POSITION_MARGIN, SHORTEST_APPROACH as SHORTEST_APPROACH,
-    SLOW_SPEED as SLOW_SPEED, SLOW_TOOL_SPEED as SLOW_TOOL_SPEED, TORQUE_SHARE as TORQUE_SHARE,
+    find_holding as find_holding, find_open_choices as find_open_choices,
+    GenericExperiment as GenericExperiment, make_generic_experiment as make_generic_experiment,
+    MASS_UNCERTAINTY as MASS_UNCERTAINTY, POSITION_MARGIN as POSITION_MARGIN,
+    SHORTEST_APPROACH as SHORTEST_APPROACH, SLOW_SPEED as SLOW_SPEED,
+    SLOW_TOOL_SPEED as SLOW_TOOL_SPEED, TORQUE_SHARE as TORQUE_SHARE, usual_window as usual_window,
     VELOCITY_SHARE as VELOCITY_SHARE,
 )
 from .motion_import import import_motion as import_motion

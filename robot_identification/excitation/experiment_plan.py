@@ -35,17 +35,8 @@ SOURCES = ('ros', 'csv', 'simulated')
 # What a study consists of, in this order.
 STEPS = ('warm_up', 'excitation', 'validation', 'static_poses', 'friction_map')
 
-# Ranges in which arms of the make have room on a table [rad], and a pose from which every joint
-# has some both ways.
-USUAL_WINDOW = {
-    'shoulder_pan_joint': (-2.5, 2.5),
-    'shoulder_lift_joint': (-2.8, -0.3),
-    'elbow_joint': (-2.5, 2.5),
-    'wrist_1_joint': (-3.1, 3.1),
-    'wrist_2_joint': (-3.1, 3.1),
-    'wrist_3_joint': (-3.1, 3.1),
-}
-USUAL_HOME = {  # [rad]
+# A pose from which every joint of arms of the make has some room both ways [rad].
+USUAL_HOME = {
     'shoulder_pan_joint': 0.0,
     'shoulder_lift_joint': -1.57,
     'elbow_joint': 1.3,
@@ -162,30 +153,6 @@ def slab(name: str, side: str, distance: float) -> Obstacle:
     size[axis], place[axis] = THICKNESS, sign * (distance + 0.5 * THICKNESS)
     return Obstacle(
         name, (size[0], size[1], size[2]), (place[0], place[1], place[2]), (0.0, 0.0, 0.0)
-    )
-
-
-def usual_window(robot: RobotModel) -> dict[str, tuple[float, float]]:
-    """
-    Return a range [rad or m] for every joint.
-
-    It is the usual one of the make, else that of the limits, half a turn at most to either side of
-    zero, or of the pose nearest to zero that leaves as much.
-    """
-    return {
-        joint: USUAL_WINDOW.get(joint, _half_turns(float(lower), float(upper)))
-        for joint, lower, upper in zip(
-            robot.joint_names, robot.limits.lower, robot.limits.upper, strict=True
-        )
-    }
-
-
-def _half_turns(lower: float, upper: float) -> tuple[float, float]:
-    """Return the part of a range within half a turn of the pose next to zero [rad or m]."""
-    middle = min(max(0.0, lower + math.pi), upper - math.pi)
-    return (
-        (lower, upper) if upper - lower <= 2.0 * math.pi
-        else (round(max(lower, middle - math.pi), 6), round(min(upper, middle + math.pi), 6))
     )
 
 

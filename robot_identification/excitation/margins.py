@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Margins that a motion keeps, the poses that they leave an arm to rest in, and unusual ones.
+Margins that a motion keeps, the poses that they leave an arm to rest in, and usual windows.
 
 No motion passes a pose that cannot be held at rest by going slower, so that is known before a
-search. Arms with short strokes, weak or heavy joints get margins of their own.
+search. Arms with short strokes, weak or heavy joints get margins of their own. An arm that has no
+experiment file gets the generic experiment, with window, margins and period from its limits: rests
+and slow reversals, and a Fourier series as in the other experiments, about the middle of every
+joint's range. Nothing is known of its cell, so nothing in it is avoided.
 """
 
 from __future__ import annotations
@@ -13,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray
+from robot_identification.excitation.collision import links_without_shapes
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.experiment_file import read_experiment
@@ -40,6 +44,15 @@ SLOW_TOOL_SPEED = 0.25
 SLOW_SPEED = 0.1
 SHORTEST_APPROACH = 1.0  # duration of the way to the start [s]; chosen: calm even for short ways
 
+# Ranges in which arms of the make have room on a table [rad].
+USUAL_WINDOW = {
+    'shoulder_pan_joint': (-2.5, 2.5),
+    'shoulder_lift_joint': (-2.8, -0.3),
+    'elbow_joint': (-2.5, 2.5),
+    'wrist_1_joint': (-3.1, 3.1),
+    'wrist_2_joint': (-3.1, 3.1),
+    'wrist_3_joint': (-3.1, 3.1),
+}
 # Random poses of the range; chosen: shares are known to 1 %.
 POSES = 2000
 # With fewer poses held than this a search among them is worth a warning.
@@ -182,3 +195,129 @@ def adapt_margins(
             f'{MARGINS["torque"]:.0%}: with less no pose could be held against gravity'
         )
     return margins, tuple(remarks)
+
+
+def usual_window(robot: RobotModel) -> dict[str, tuple[float, float]]:
+    """
+    Return a range [rad or m] for every joint.
+
+    It is the usual one of the make, else that of the limits, half a turn at most to either side of
+    zero, or of the pose nearest to zero that leaves as much.
+    """
+    return {
+        joint: USUAL_WINDOW.get(joint, _half_turns(float(lower), float(upper)))
+        for joint, lower, upper in zip(
+            robot.joint_names, robot.limits.lower, robot.limits.upper, strict=True
+        )
+    }
+
+
+def _half_turns(lower: float, upper: float) -> tuple[float, float]:
+    """Return the part of a range within half a turn of the pose next to zero [rad or m]."""
+    middle = min(max(0.0, lower + math.pi), upper - math.pi)
+    return (
+        (lower, upper) if upper - lower <= 2.0 * math.pi
+        else (round(max(lower, middle - math.pi), 6), round(min(upper, middle + math.pi), 6))
+    )
+
+
+class GenericExperiment(NamedTuple):
+    """An experiment, its content as in a file, and remarks on what was chosen."""
+
+    experiment: Experiment
+    content: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+def make_generic_experiment(robot: RobotModel) -> GenericExperiment:
+    """
+    Return an experiment for an arm of which only its description is known.
+
+    Joints stay in their usual window. Where the description states no limit of velocity or
+    acceleration one is chosen, which the certificate lists as not checked. A clearance between
+    links is proved where all of them have collision shapes.
+    """
+    window, open_ = usual_window(robot), find_open_choices(robot)
+    limits, notes = open_.limits, list(open_.notes)
+    period = _period(robot, window, limits)
+    content: dict[str, Any] = {
+        'schema_version': 1,
+        'description': f'generic motion of {robot.name} from the limits of its description',
+        'trajectory': {'form': 'fourier', 'harmonics': 5, 'base_period': period},
+        'segments': [
+            # A few rests do, and poses are as far off as joints get in that time.
+            {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 0.1 * period},
+            {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8},
+            # Last, so that what `auto` holds out of a recording is motion.
+            'fourier',
+        ],
+        'gravity': [float(value) for value in robot.gravity],
+        'margins': dict(MARGINS),
+        'limits': limits,
+        'window': {joint: list(ends) for joint, ends in window.items()},
+        'criterion': 'log_determinant',
+        'samples': 100,
+        'collision': 'off' if open_.bare_links else 'on',
+        'generic': True,
+    }
+    content['margins'], remarks = adapt_margins(robot, content)
+    experiment = read_experiment(content, 'the generic experiment')
+    return GenericExperiment(experiment, content, (*notes, *remarks))
+
+
+class OpenChoices(NamedTuple):
+    """Limits and shapes that a description does not state, and limits to take instead."""
+
+    # Limits where none is stated, by kind and joint: [rad/s], [rad/s^2] or [m/s], [m/s^2].
+    limits: dict[str, dict[str, float]]
+    bare_links: tuple[str, ...]  # links without collision shapes
+    notes: tuple[str, ...]  # a remark on each
+
+
+def find_open_choices(robot: RobotModel) -> OpenChoices:
+    """Return what a description leaves open: limits of velocity and acceleration, and shapes."""
+    kinds = {joint.name: joint.kind for joint in robot.urdf.joints}
+    # Slow for any arm.
+    usual = {'revolute': (1.0, 4.0), 'continuous': (1.0, 4.0), 'prismatic': (0.1, 0.5)}
+    limits: dict[str, dict[str, float]] = {}
+    notes = []
+    for index, (kind, stated, units) in enumerate((
+        ('velocity', robot.limits.velocity, 'rad/s (m/s)'),
+        ('acceleration', robot.limits.acceleration, 'rad/s^2 (m/s^2)'),
+    )):
+        found = {
+            joint: usual[kinds[joint]][index]
+            for joint, limit in zip(robot.joint_names, stated, strict=True)
+            if not np.isfinite(limit)
+        }
+        if found:
+            limits[kind] = found
+            values = ', '.join(f'{value:g}' for value in dict.fromkeys(found.values()))
+            where = '' if len(found) == robot.n else f' of {", ".join(found)}'
+            notes.append(f'no {kind} limit{where} is stated: the motion keeps {values} {units}')
+    bare = links_without_shapes(robot)
+    if bare:
+        notes.append(
+            f'collisions are not checked: {robot.name} has no collision shapes (boxes, cylinders, '
+            f'spheres; meshes are not read) at {", ".join(bare)}'
+        )
+    return OpenChoices(limits, bare, tuple(notes))
+
+
+def _period(
+    robot: RobotModel, window: Mapping[str, tuple[float, float]],
+    limits: Mapping[str, Mapping[str, float]],
+) -> float:
+    """
+    Return a period [s] in which the base harmonic of every joint sweeps its window.
+
+    A sweep of 1 rad (or m) to either side is enough: the torque of gravity changes well over some
+    60 degrees. The period is that of the shipped experiments at least, and a minute at most.
+    """
+    chosen = limits.get('velocity', {})
+    slowest = max(
+        2.0 * math.pi * min(1.0, 0.5 * (window[joint][1] - window[joint][0]))
+        / (MARGINS['velocity'] * chosen.get(joint, float(stated)))
+        for joint, stated in zip(robot.joint_names, robot.limits.velocity, strict=True)
+    )
+    return float(min(max(math.ceil(slowest), 10.0), 60.0))
