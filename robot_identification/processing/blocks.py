@@ -135,3 +135,20 @@ def rows_where(
     found = [np.zeros(0, dtype=np.intp)]
     found += [block.start + np.flatnonzero(is_there(block)) for block in row_blocks(size, *read)]
     return np.concatenate(found)
+
+
+def extremes(
+    size: int, values: Callable[[slice], FloatArray], *read: NDArray[Any]
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return least and largest of the values (m, n) that are asked for block by block, (n,) each.
+
+    NaN does not count; without any value they are infinite. The arrays that are `read` for it
+    leave memory.
+    """
+    lowest, highest = np.array(np.inf), np.array(-np.inf)
+    for block in row_blocks(size, *read):
+        found = np.asarray(values(block))
+        lowest = np.fmin(lowest, np.fmin.reduce(found, axis=0, initial=np.inf))
+        highest = np.fmax(highest, np.fmax.reduce(found, axis=0, initial=-np.inf))
+    return lowest, highest

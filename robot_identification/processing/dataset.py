@@ -16,7 +16,9 @@ from robot_identification.arrays import BoolArray, FloatArray, release
 from robot_identification.model import (
     CorrectionSignals, EFFORT_UNITS, Motion, RobotModel,
 )
-from robot_identification.processing.blocks import row_blocks, take_rows, thin_chosen
+from robot_identification.processing.blocks import (
+    extremes, row_blocks, take_rows, thin_chosen,
+)
 from robot_identification.processing.periods import find_repetition
 from robot_identification.texts import short_repr
 
@@ -220,13 +222,7 @@ def _extremes(
     dataset: Dataset, signal: FloatArray, chosen: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest chosen value of each joint; infinite without any."""
-    n = signal.shape[1]
-    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
-    for rows in row_blocks(len(dataset), signal, chosen):
-        values = np.asarray(signal[rows])[chosen[rows]]
-        lowest = np.minimum(lowest, values.min(axis=0, initial=np.inf))
-        highest = np.maximum(highest, values.max(axis=0, initial=-np.inf))
-    return lowest, highest
+    return extremes(len(dataset), lambda rows: signal[rows][chosen[rows]], signal, chosen)
 
 
 # Finer steps are below what friction before sliding depends on [rad]; chosen: a fifth of the

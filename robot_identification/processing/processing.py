@@ -20,7 +20,8 @@ from robot_identification.arrays import (
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter, LONGEST_DELAY, Motion, RobotModel
 from robot_identification.processing.blocks import (
-    block_of, chosen_rows, mask_where, row_blocks, Rows, some_intervals, take_off, take_rows,
+    block_of, chosen_rows, extremes, mask_where, row_blocks, Rows, some_intervals, take_off,
+    take_rows,
 )
 from robot_identification.processing.dataset import Dataset, Gap
 from robot_identification.processing.delay import find_delay
@@ -333,11 +334,8 @@ def _without_wraps(table: _Table, recording: Recording, found: _Findings) -> _Ta
         'counted on'
     )
     q = unwrap(table.q, wraps)
-    lowest, highest = np.full(q.shape[1], np.inf), np.full(q.shape[1], -np.inf)
-    for block in row_blocks(len(q), q):
-        np.minimum(lowest, q[block].min(axis=0), out=lowest)
-        np.maximum(highest, q[block].max(axis=0), out=highest)
-    return replace(table, q=q, travel=(lowest, highest), counted=joints.tolist())
+    travel = extremes(len(q), lambda block: q[block], q)
+    return replace(table, q=q, travel=travel, counted=joints.tolist())
 
 
 def _without_blank_velocity(table: _Table, found: _Findings) -> _Table:

@@ -11,7 +11,7 @@ import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray
 from robot_identification.errors import DataError
 from robot_identification.model import KinematicFilter, Motion
-from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.blocks import extremes, row_blocks
 from robot_identification.processing.repairs import GAP_PERIODS, sampling_period
 from robot_identification.processing.smoothing import (
     DIFFERENCE_REACH, follow_period, interpolate, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples,
@@ -156,15 +156,10 @@ def _find_strays(
     recording: Recording, q: FloatArray, theta: FloatArray, known: BoolArray
 ) -> dict[int, str]:
     """Return a note for each joint whose rotor does not turn with the link."""
-    lows, highs = [np.full((2, q.shape[1]), np.inf)], [np.full((2, q.shape[1]), -np.inf)]
-    for block in row_blocks(len(q), q, theta):
-        rows = known[block]
-        if rows.any():
-            link = np.asarray(q[block])[rows]
-            both = np.stack([link, np.asarray(theta[block])[rows] - link])
-            lows.append(both.min(axis=1))
-            highs.append(both.max(axis=1))
-    travel, apart = np.max(highs, axis=0) - np.min(lows, axis=0)
+    lowest, highest = extremes(
+        len(q), lambda rows: np.hstack([q[rows], theta[rows] - q[rows]])[known[rows]], q, theta
+    )
+    travel, apart = np.split(highest - lowest, 2)
     return {
         int(joint): f'the rotor of {recording.joint_names[joint]} is left out: its position less '
         f'that of the link varies by {apart[joint]:.3g} rad while the link moves by '

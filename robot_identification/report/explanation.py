@@ -164,7 +164,8 @@ def explain_worst_joint(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple
     return (
         _size_of_error(bag, joint),
         _make_up_of_effort(model, bag, joint),
-        *_likely_causes(bag, joint),
+        *_typical_error(bag, joint),
+        _noise_sentence(bag, joint),
     )
 
 
@@ -209,31 +210,19 @@ def _parts_of_effort(
     return rigid, bag.predicted[bag.rows, joint] - rigid
 
 
-def _likely_causes(bag: Scored, joint: int) -> list[str]:
+def _typical_error(bag: Scored, joint: int) -> list[str]:
     errors, unit = bag.errors, bag.errors.unit
-    rmse, bias = float(errors.rmse[joint]), float(errors.bias[joint])
     typical = float(np.median(errors.rmse))
-    moving = float(errors.rmse_moving[joint])
-    causes = []
-    if len(errors.joints) > 1 and rmse <= typical:
-        causes.append(
-            f'In {effort_unit_text(unit)} its error is no larger than that of a typical joint '
-            f'(median {_quantity(typical, unit)}): it stands out because its effort is small.'
-        )
-    if abs(bias) > MAIN_SHARE * rmse:
-        causes.append(
-            f'Most of the error is a constant offset of {_quantity(bias, unit)} (measured minus '
-            'predicted).'
-        )
-    if moving < 0.8 * rmse:
-        causes.append(
-            f'While the joint moves the RMSE is only {_quantity(moving, unit)}: '
-            'the error is larger at rest, where friction may have any value up to break-away.'
-        )
-    return [*causes, _noise_sentence(bag, joint, rmse, unit)]
+    if len(errors.joints) == 1 or errors.rmse[joint] > typical:
+        return []
+    return [
+        f'In {effort_unit_text(unit)} its error is no larger than that of a typical joint (median '
+        f'{_quantity(typical, unit)}): it stands out because its effort is small.'
+    ]
 
 
-def _noise_sentence(bag: Scored, joint: int, rmse: float, unit: str) -> str:
+def _noise_sentence(bag: Scored, joint: int) -> str:
+    rmse, unit = float(bag.errors.rmse[joint]), bag.errors.unit
     noise = float(noise_deviation(bag.dataset.effort[bag.dataset.fitted, joint][:, None])[0])
     share = noise / rmse if rmse > 0.0 else math.nan
     sentence = (
