@@ -19,13 +19,24 @@ from reproductions import porcelli_2020_data as thesis
 from reproductions.porcelli_2020_structure import LINK_NAMES
 from reproductions.reproduction import Table
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.excitation.fourier_table import (
-    conservative_bounds, end_residuals, PRINTED_TOLERANCE,
-)
+from robot_identification.excitation.fourier_table import end_residuals, PRINTED_TOLERANCE
 
 DIGITS = '0123456789'
 # Of the tables, after the point.
 PLACES = 4
+
+
+def conservative_bounds(
+    a: FloatArray, b: FloatArray, base_rate: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return bounds that a motion cannot exceed with any phases (eq. 3.57).
+
+    Of position off the centre [rad], velocity [rad/s] and acceleration [rad/s^2], shape (n,) each.
+    """
+    rate = base_rate * np.arange(1.0, a.shape[1] + 1.0)
+    size = np.hypot(a, b)
+    return size.sum(axis=1), size @ rate, size @ rate**2
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from reproductions import porcelli_2020_data as thesis
 from reproductions.pieces import Pieces
-from reproductions.porcelli_2020_corrections import corrected
+from reproductions.porcelli_2020_corrections import conservative_bounds, corrected
 from reproductions.porcelli_2020_structure import LINK_NAMES
 from reproductions.reproduction import Table
 from reproductions.seeds import interval_of, TEN_SEEDS
@@ -19,9 +19,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.fourier_table import (
-    conservative_bounds, end_residuals, PRINTED_TOLERANCE,
-)
+from robot_identification.excitation.fourier_table import end_residuals, PRINTED_TOLERANCE
 from robot_identification.excitation.information import BaseColumns
 from robot_identification.excitation.optimizers.search import Budget
 from robot_identification.model.registry import load_robot

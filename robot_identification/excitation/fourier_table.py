@@ -140,26 +140,13 @@ def nearest_at_rest(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArra
     )
 
 
-def conservative_bounds(
-    a: FloatArray, b: FloatArray, base_rate: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """
-    Return bounds that a motion cannot exceed with any phases ([1]_ eq. 3.57).
-
-    Of position off the centre [rad], velocity [rad/s] and acceleration [rad/s^2], shape (n,) each.
-    """
-    rate = base_rate * _orders(a, b)
-    size = np.hypot(a, b)
-    return size.sum(axis=1), size @ rate, size @ rate**2
-
-
 def is_fourier_table(content: Any) -> bool:
     """Return whether the content of a file means to be a table of Fourier coefficients."""
     return isinstance(content, dict) and 'convention' in content
 
 
 def trajectory_of_table(
-    content: Mapping[str, Any], source: str, robot: str, joints: Sequence[str], periods: int
+    content: Mapping[str, Any], source: str, robot: str, joints: Sequence[str]
 ) -> Trajectory:
     """
     Return the motion of a published table, of the form `fourier` with an empty certificate.
@@ -189,4 +176,4 @@ def trajectory_of_table(
     form = FourierParametrization(harmonics=a.shape[1], base_period=2.0 * np.pi / rate)
     # The first amplitudes follow from the others.
     coefficients = np.column_stack([center, a[:, 1:], b[:, 1:]])
-    return Trajectory(robot, tuple(joints), form, coefficients, periods, {})
+    return Trajectory(robot, tuple(joints), form, coefficients, 1, {})

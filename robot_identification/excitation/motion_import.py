@@ -21,11 +21,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.experiment_file import errors_of
 from robot_identification.excitation.fourier_table import is_fourier_table, trajectory_of_table
-from robot_identification.excitation.parametrizations.parametrization import check_count
 from robot_identification.excitation.parametrizations.sampled import (
     knot_coefficients, MAXIMUM_KNOTS, SampledParametrization,
 )
-from robot_identification.excitation.trajectory import MAXIMUM_PERIODS, Trajectory
+from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import (
     check_keys, is_number, is_whole_number, parse_yaml, read_text, to_list, to_mapping,
 )
@@ -40,7 +39,7 @@ LARGEST = 1.0e11
 
 
 def import_motion(
-    path: Path, robot_joint_names: Sequence[str], *, robot: str = 'unknown', periods: int = 1
+    path: Path, robot_joint_names: Sequence[str], *, robot: str = 'unknown'
 ) -> Trajectory:
     """
     Read a motion that another program made.
@@ -63,12 +62,11 @@ def import_motion(
         )
     joints, source = tuple(robot_joint_names), str(path)
     text = read_text(path).removeprefix('\ufeff')
-    check_count('periods', periods, 1, MAXIMUM_PERIODS)
     content = None
     if path.suffix.lower() != '.csv':
         content = _first_document(text, path.suffix.lower(), source)
         if is_fourier_table(content):
-            return trajectory_of_table(content, source, robot, joints, periods)
+            return trajectory_of_table(content, source, robot, joints)
     with errors_of(source):
         times, columns = (
             _read_csv(text, joints) if content is None else _read_message(content, joints)
@@ -76,7 +74,7 @@ def import_motion(
         times = times - times[0]
         form = SampledParametrization(tuple(times.tolist()))
         coefficients = knot_coefficients(*_complete(times, columns))
-        return Trajectory(robot, joints, form, coefficients, periods, {})
+        return Trajectory(robot, joints, form, coefficients, 1, {})
 
 
 def _complete(

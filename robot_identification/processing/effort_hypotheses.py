@@ -152,40 +152,36 @@ def without_friction(
     return left, max(float(weights.sum()) - basis.shape[1], 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class BodyColumns:
+def body_columns(robot: RobotModel, motion: Motion) -> tuple[FloatArray, FloatArray]:
     """
-    Inertial columns along a motion, in which gravity can be turned.
+    Return the inertial columns along a motion, in which gravity can be turned.
 
-    `inertial` (N, n, 10 n) are without gravity, `axes` (3, N, n, 10 n) those of unit gravity along
-    the axes of the root frame [N m per parameter, and per m/s^2].
+    (N, n, 10 n) are without gravity, (3, N, n, 10 n) those of unit gravity along the axes of the
+    root frame [N m per parameter, and per m/s^2].
     """
-
-    motion: Motion
-    inertial: FloatArray
-    axes: FloatArray
-
-
-def body_columns(robot: RobotModel, motion: Motion) -> BodyColumns:
-    """Return the inertial columns of N samples."""
     shape = (len(motion), robot.n, 10 * robot.n)
     axes = [static_regressor(robot.with_gravity(axis), motion.q) for axis in np.eye(3)]
     inertial = inertial_regressor(robot.with_gravity(np.zeros(3)), motion)
-    return BodyColumns(motion, inertial.reshape(shape), np.reshape(axes, (3, *shape)))
+    return inertial.reshape(shape), np.reshape(axes, (3, *shape))
 
 
 def joint_signals(
-    robot: RobotModel, bodies: BodyColumns, effort: FloatArray, weights: FloatArray
+    robot: RobotModel, motion: Motion, bodies: tuple[FloatArray, FloatArray], effort: FloatArray,
+    weights: FloatArray,
 ) -> list[JointSignals]:
-    """Return the signals of every joint; `weights` (N, n) are as in `sample_weights`."""
-    moving, static = bodies.inertial, np.tensordot(robot.gravity, bodies.axes, 1)
+    """
+    Return the signals of every joint.
+
+    `bodies` are the `body_columns` of the motion; `weights` (N, n) are as in `sample_weights`.
+    """
+    moving, static = bodies[0], np.tensordot(robot.gravity, bodies[1], 1)
     gains = _largest_gains(robot, (moving + static) @ prior_inertial_parameters(robot), effort)
     n = robot.n
     found = []
     for joint in range(n):
         own, c = slice(10 * joint, 10 * n), 10 * (n - joint)
         columns, independent = without_friction(
-            bodies.motion, joint,
+            motion, joint,
             np.column_stack([moving[:, joint, own], static[:, joint, own], effort[:, joint]]),
             weights[:, joint],
         )

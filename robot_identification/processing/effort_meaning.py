@@ -279,14 +279,16 @@ def _weigh_mountings(
     kinds = KINDS if _sees_gravity(robot) else (CURRENT, TORQUE)
     every = {kind: nuisances(kind) for kind in kinds}
     bodies = body_columns(robot, samples.motion)
-    signals = joint_signals(robot, bodies, samples.effort, samples.weights)
+    signals = joint_signals(robot, samples.motion, bodies, samples.effort, samples.weights)
     found = {'': _weigh(robot, signals, joints, every, 1.0 - 5.0 * OTHER_MOUNTING)}
     if len(kinds) < len(KINDS):
         return found
     bare = {kind: nuisances(kind)[:1] for kind in kinds}
     for name, gravity in _mountings(robot).items():
         turned = robot.with_gravity(gravity)
-        signals = joint_signals(turned, bodies, samples.effort, samples.weights)
+        signals = joint_signals(
+            turned, samples.motion, bodies, samples.effort, samples.weights
+        )
         first = _weigh(turned, signals, joints, bare, OTHER_MOUNTING)
         if first.best > found[''].best - NEAR:
             found[name] = _weigh(turned, signals, joints, every, OTHER_MOUNTING)

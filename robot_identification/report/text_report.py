@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -15,7 +15,7 @@ from robot_identification.report.corrections import corrections_section
 from robot_identification.report.data_quality import training_bags
 from robot_identification.report.explanation import score_fit, Scored, urdf_words
 from robot_identification.report.formatting import (
-    effort_text, effort_unit_text, fixed, NOT_AVAILABLE, number, percent, sliding_text,
+    bullets, effort_text, effort_unit_text, fixed, NOT_AVAILABLE, number, percent, sliding_text,
     text_table, wrap,
 )
 from robot_identification.report.friction import friction_table, FrictionTable
@@ -148,25 +148,21 @@ def _heading(what: str, model: IdentifiedModel) -> list[str]:
 
 def _verdict_lines(verdict: Verdict) -> list[str]:
     lines = [f'Verdict: {verdict.level.upper()}', f'By use: {verdict.describe_uses()}']
-    lines += _listed(verdict.reasons)
+    lines += bullets(verdict.reasons)
     lines += wrap(verdict.next_step, first='Next step: ')
     if verdict.assumptions:
         lines += ['What the data cannot tell, and you must check:']
-    return [*lines, *_listed(verdict.assumptions)]
+    return [*lines, *bullets(verdict.assumptions)]
 
 
 def _section(title: str) -> list[str]:
     return ['', title, '-' * len(title)]
 
 
-def _listed(texts: Iterable[str]) -> list[str]:
-    return [line for text in texts for line in wrap(text, first='  - ')]
-
-
 def _first_of(texts: Sequence[str], most: int) -> list[str]:
     """Return the first of some texts as a list, and how many more there are."""
     left = len(texts) - most
-    return _listed([*texts[:most], *([f'{left} more in the report'] if left > 0 else [])])
+    return bullets([*texts[:most], *([f'{left} more in the report'] if left > 0 else [])])
 
 
 def _error_lines(
@@ -359,7 +355,7 @@ def _recommendation_lines(identification: Identification) -> list[str]:
 
 
 def _warning_lines(identification: Identification) -> list[str]:
-    return [*_section('Notes'), *_listed([
+    return [*_section('Notes'), *bullets([
         *shortcomings(identification), identification.model.consistency_note,
         *identification.notes,
     ])]

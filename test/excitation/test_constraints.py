@@ -23,7 +23,6 @@ from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.feasibility import Feasibility
-from robot_identification.excitation.fourier_table import conservative_bounds
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.point_to_point import (
     ViaPointsParametrization,
@@ -266,12 +265,14 @@ def test_conservative_bounds_bound_every_sample(data):
 
 
 def test_conservative_bounds_are_the_published_sums(rng):
-    """Those of fourier_table, from the series itself."""
+    """Of the amplitudes, times powers of their rates, from the series itself."""
     coefficients = rng.standard_normal((2, FOURIER.n_coefficients))
     coefficients[:, 0] = [0.0, 0.5]
     limits = limits_of(2, velocity=2.0, acceleration=3.0)
     shares = conservative_shares(FOURIER, coefficients, limits, rounding=0.0)
-    bounds = conservative_bounds(*FOURIER.series(coefficients), 2.0 * np.pi / 5.0)
+    size = np.hypot(*FOURIER.series(coefficients))
+    rate = 2.0 * np.pi / 5.0 * np.arange(1.0, size.shape[1] + 1.0)
+    bounds = size.sum(axis=1), size @ rate, size @ rate**2
     expected = [
         (bounds[0] - coefficients[:, 0]) / 7.0, (bounds[0] + coefficients[:, 0]) / 7.0,
         bounds[1] / 2.0, bounds[2] / 3.0,

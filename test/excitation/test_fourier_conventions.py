@@ -5,10 +5,10 @@
 
 import numpy as np
 import pytest
+from reproductions.porcelli_2020_corrections import conservative_bounds
 from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 from robot_identification.excitation.fourier_table import (
-    check_ends, conservative_bounds, CONVENTIONS, end_residuals, nearest_at_rest,
-    to_sum_convention,
+    check_ends, CONVENTIONS, end_residuals, nearest_at_rest, to_sum_convention,
 )
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 

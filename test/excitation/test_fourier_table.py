@@ -26,7 +26,7 @@ def arm():
 
 def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
     """At rest to rounding, and certified by the thesis' own limits."""
-    motion = import_motion(REPAIRED, arm.joint_names, robot=arm.name, periods=3)
+    motion = replace(import_motion(REPAIRED, arm.joint_names, robot=arm.name), periods=3)
     assert motion.duration == pytest.approx(20.0, abs=1e-9)
     ends = motion.sample(np.array([0.0, motion.form.duration]))
     assert np.abs(ends.dq).max() < 1e-12

@@ -3,6 +3,7 @@
 
 """Motions of other programs come in as they are, or not at all."""
 
+from dataclasses import replace
 import json
 
 import numpy as np
@@ -140,15 +141,11 @@ def test_times_count_from_the_first_sample(original, write):
 
 
 def test_only_what_ends_as_it_starts_is_repeated(original, write):
-    closed = write('closed.csv', trajectory_csv(original, RATE))
-    assert import_motion(closed, JOINTS, periods=3).duration == pytest.approx(12.0)
+    closed = import_motion(write('closed.csv', trajectory_csv(original, RATE)), JOINTS)
+    assert replace(closed, periods=3).duration == pytest.approx(12.0)
     half = write('half.csv', '\n'.join(trajectory_csv(original, RATE).splitlines()[:150]))
-    assert import_motion(half, JOINTS).periods == 1
-    with pytest.raises(DescriptionError, match=r'half.csv: periods is 3, .* periods must be 1'):
-        import_motion(half, JOINTS, periods=3)
-    for periods in (0, 1001, 1.5, True):
-        with pytest.raises(DescriptionError, match=rf'periods is {periods}'):
-            import_motion(closed, JOINTS, periods=periods)
+    with pytest.raises(DescriptionError, match=r'periods is 3, .* periods must be 1'):
+        replace(import_motion(half, JOINTS), periods=3)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from robot_identification.excitation import Budget
 from robot_identification.excitation.optimizers import search as search_module
 from robot_identification.excitation.optimizers.search import (
-    better, Candidate, Job, Optimizer, Outcome, SearchState,
+    Candidate, Job, Optimizer, Outcome, SearchState,
 )
 
 INF = float('inf')
@@ -170,10 +170,11 @@ def test_the_time_left_is_by_the_pace_so_far(clock):
     assert [progress.seconds_left for progress in told] == pytest.approx([8.0, 6.0, 4.0, 2.0, 0.0])
 
 
-def test_the_first_of_equals_is_the_better():
+def test_the_first_of_equals_is_the_best():
     """So that the order of jobs decides, and nothing else."""
     one, same, worse = (Candidate(np.zeros(1), value, 0.0, True) for value in (1.0, 1.0, 2.0))
-    assert better(None, one) is one
-    assert better(one, same) is one
-    assert better(worse, one) is one
-    assert better(one, worse) is one
+    for candidates in ((one, same), (worse, one, same), (one, worse)):
+        state = SearchState()
+        for candidate in candidates:
+            state = search_module._take(state, Outcome((candidate,), 1))
+        assert state.best is one

@@ -239,18 +239,13 @@ class Search:
 
 def _take(state: SearchState, outcome: Outcome) -> SearchState:
     feasible = [candidate for candidate in outcome.candidates if candidate.feasible]
-    best = state.best
-    for candidate in feasible:
-        best = better(best, candidate)
+    known = [*([] if state.best is None else [state.best]), *feasible]
     return replace(
         state, evaluations=state.evaluations + outcome.evaluations,
-        feasible=state.feasible + len(feasible), best=best,
+        feasible=state.feasible + len(feasible),
+        # Of equals the first, so that the order of jobs decides and nothing else.
+        best=min(known, key=lambda candidate: candidate.objective, default=None),
     )
-
-
-def better(first: Candidate | None, second: Candidate) -> Candidate:
-    """Return the better of two feasible candidates, the first if they are equal."""
-    return second if first is None or second.objective < first.objective else first
 
 
 class _Pace:
