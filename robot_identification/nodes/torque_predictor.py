@@ -60,7 +60,7 @@ DEFERRED_PERIOD = 0.25  # [s]; chosen: a few milliseconds of computation at a ti
 # Of a second's samples, the share that may be lost or missing, and by how much more there may be
 # than expected; chosen: above the jitter of a driver.
 FEW, MORE = 0.01, 1.1
-NO_MODEL = 'no model_file is set: nothing is predicted'
+NO_MODEL = 'waiting for a model: nothing is predicted until model_file is set'
 
 
 class TorquePredictorNode(Node):

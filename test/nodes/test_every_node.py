@@ -170,7 +170,7 @@ def test_a_predictor_that_waits_for_a_model_says_so(graph):
     """A terminal without a line would look like a node that works, or like one that hangs."""
     node = graph.start('torque_predictor', {}, None, '__ns:=/waiting')
     wait_until(
-        lambda: 'no model_file is set: nothing is' in node.log.read_text(), 'what it waits for'
+        lambda: 'waiting for a model: nothing is' in node.log.read_text(), 'what it waits for'
     )
 
 
