@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 import math
-import os
 import signal
 import sys
 import time
@@ -33,7 +32,6 @@ from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.nodes.bounds import ParameterBounds
 from robot_identification.nodes.command_line import asked_help, options_as_parameters
 from robot_identification.nodes.direct_subscription import DirectClient
-from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
 from robot_identification.options import options_of
 from robot_identification.removed import describe_unknown, REMOVED
 from robot_identification.texts import suggestion
@@ -50,6 +48,8 @@ STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 SERVICE_QOS = QoSProfile(depth=1000)
 READ_ROOTS = 'allowed_read_roots'
 WRITE_ROOTS = 'allowed_write_roots'
+# Logs then go to stderr and /rosout only.
+WITHOUT_LOG_FILES = ('--ros-args', '--disable-external-lib-logs', '--')
 INTERRUPTED = 130  # exit code; 128 + SIGINT, as shells have it
 # For an ending after an unexpected error [s]; chosen: above the longest stop, 3.7 s by topic
 # (docs/execution.md).
@@ -450,15 +450,11 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
     stop, started_at = StopRequest(), time.time_ns()
     for number in ending_signals():
         signal.signal(number, stop)
-    problem = log_folder_problem(os.environ)
     executor: Executor | None = None
     node = None
     try:
         with _refusals_of_ros():
-            rclpy.init(
-                args=[*given, *WITHOUT_LOG_FILES] if problem else given,
-                signal_handler_options=SignalHandlerOptions.NO,
-            )
+            problem = _start_ros(given)
             executor = (
                 SingleThreadedExecutor() if threads == 1
                 else WaitingExecutor(num_threads=threads)
@@ -491,6 +487,25 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _start_ros(given: list[str]) -> str:
+    """
+    Start ROS; return why it cannot write its log files, empty where it can.
+
+    A home that is read-only or missing is common in containers and for service accounts.
+    """
+    try:
+        rclpy.init(args=given, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:
+        if 'logging' not in str(error):
+            raise
+        rclpy.try_shutdown()
+        rclpy.init(
+            args=[*given, *WITHOUT_LOG_FILES], signal_handler_options=SignalHandlerOptions.NO
+        )
+        return str(error).partition(', at ')[0]
+    return ''
 
 
 def _raise_failure(node: Node) -> None:

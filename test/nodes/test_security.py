@@ -4,12 +4,10 @@
 """Nodes on an open graph: strangers do no harm, and a bare machine is enough."""
 
 import json
-from pathlib import Path
 import signal
 import subprocess
 
 import pytest
-from robot_identification.nodes.log_folder import log_folder_problem
 from ros_helpers import LATCHED, own_graph, wait_until
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -111,17 +109,3 @@ def test_a_bare_machine_is_enough(graph, tmp_path, environment):
     graph.done('/bag_recorder/stop')
     assert list(bag.glob('*.mcap'))
     assert 'no log file is written' in node.log.read_text()
-
-
-def test_where_logs_go_is_looked_up_as_ros_does(tmp_path):
-    """ROS_LOG_DIR before ROS_HOME before the home; what cannot be written is named."""
-    good = str(tmp_path / 'good')
-    bad = '/dev/null/bad'
-    assert log_folder_problem({'ROS_LOG_DIR': good, 'ROS_HOME': bad, 'HOME': bad}) == ''
-    assert Path(good).is_dir()
-    assert '/dev/null/bad/log' in log_folder_problem({'ROS_HOME': bad, 'HOME': good})
-    assert '/dev/null/bad/.ros/log' in log_folder_problem({'HOME': bad})
-    assert log_folder_problem({'HOME': good}) == ''
-    assert log_folder_problem({'ROS_LOG_DIR': '~/logs', 'HOME': good}) == ''
-    assert (Path(good) / 'logs').is_dir()
-    assert 'HOME is not set' in log_folder_problem({})
