@@ -34,7 +34,9 @@ from robot_identification.options import from_values
 from robot_identification.report import RESULT_FILES
 from std_msgs.msg import String
 
-LISTENING_PERIOD = 0.05  # [s]; chosen: the end of a replay is noticed at once for a person
+# Of taking what has come [s]; chosen: far below what the queue holds, and the end of a replay is
+# noticed at once for a person.
+LISTENING_PERIOD = 0.05
 STATE_PERIOD = 1.0  # of /diagnostics [s]; chosen: once a second is enough for a person
 # In which a bag of what was heard is closed [s]; chosen: far above what a working disk takes.
 CLOSING_TIMEOUT = 30.0
@@ -73,11 +75,10 @@ class Identifier(Node):
             self, '~/identify', self._identify, callback_group=several, with_arguments=True
         )
         serve(self, '~/abort', self._abort, callback_group=several)
-        # One at a time: what is heard stays in order.
-        self._one = MutuallyExclusiveCallbackGroup()
-        serve(self, '~/listen', self._listen, callback_group=self._one)
+        one = MutuallyExclusiveCallbackGroup()
+        serve(self, '~/listen', self._listen, callback_group=one)
         self.create_timer(
-            LISTENING_PERIOD, self._watch_listening, callback_group=self._one, clock=STEADY_CLOCK
+            LISTENING_PERIOD, self._watch_listening, callback_group=one, clock=STEADY_CLOCK
         )
         if self.get_parameter('listen.at_start').value:
             self._listen()
@@ -125,7 +126,7 @@ class Identifier(Node):
             event.clear()
         self._quiet = self.get_parameter('listen.quiet').value
         listener = RawListener(
-            self, self._one, list(self.get_parameter('listen.topics').value), path,
+            self, list(self.get_parameter('listen.topics').value), path,
             self.get_parameter('listen.maximum_size').value,
         )
         self._messages = 0
@@ -148,7 +149,7 @@ class Identifier(Node):
         listener = self._listener
         if listener is None:
             return
-        listener.adapt()
+        listener.poll()
         is_quiet = 0.0 < self._quiet < listener.quiet_for
         if not (is_quiet or listener.problem or self._end_listening.is_set()):
             return

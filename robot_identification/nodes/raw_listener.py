@@ -5,24 +5,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+from operator import itemgetter
 from pathlib import Path
 import time
-from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.errors import BagError, DataError, UsageError
-from robot_identification.nodes.direct_subscription import fitting_qos, SubscriptionEventCallbacks
+from robot_identification.nodes.direct_subscription import DirectSubscription, fitting_qos
 from robot_identification.nodes.recording_types import definitions_of, message_class
 from robot_identification.nodes.replay_clock import ReplayClock
 from robot_identification.recording import BagWriter, VALUE_TOPICS
 
 DEPTH = 20_000  # messages; chosen: 40 s of a 500 Hz topic, as a replay may be faster than it was
-# Messages of one topic that are taken at a time, before others have their turn; chosen: 0.13 s of
-# a 500 Hz topic.
-AT_A_TIME = 64
 # What is published under these names, whose type is unknown before they are published.
 USUAL_TYPES = {
     'joint_states': 'sensor_msgs/msg/JointState',
@@ -42,15 +37,12 @@ class RawListener:
     again, or at `largest` [MB] in all, nothing more is kept. Topics are relative names, or
     ``name=package/msg/Type`` where a type is not known before a topic is published.
 
-    All its methods and callbacks are called one at a time: in one exclusive callback group. Raises
-    UsageError if there are no topics, a type is not known, or the bag exists; BagError if it
-    cannot be written.
+    All its methods are called one at a time. Raises UsageError if there are no topics, a type is
+    not known, or the bag exists; BagError if it cannot be written.
     """
 
-    def __init__(
-        self, node: Node, group: CallbackGroup, topics: list[str], path: Path, largest: float
-    ) -> None:
-        self._node, self._group = node, group
+    def __init__(self, node: Node, topics: list[str], path: Path, largest: float) -> None:
+        self._node = node
         self.types = _find_types(node, topics)
         self._time_keeper = next(iter(self.types))
         self._classes = {
@@ -70,7 +62,10 @@ class RawListener:
         except BagError:
             self._writer.close()
             raise
-        self._subscriptions = {topic: self._subscribe(topic) for topic in self.types}
+        self._subscriptions: dict[str, DirectSubscription] = {}
+        self._requested: dict[str, QoSProfile] = {}
+        for topic in self.types:
+            self._subscribe(topic)
 
     @property
     def message_count(self) -> int:
@@ -82,10 +77,15 @@ class RawListener:
         """Time since the last message that was kept [s], on a steady clock; 0 before the first."""
         return 0.0 if self._last_kept is None else time.monotonic() - self._last_kept
 
-    def adapt(self) -> None:
-        """Request less of the publishers of a topic where one of them offers less."""
-        for topic, subscription in self._subscriptions.items():
-            requested, offered = subscription.qos_profile, self._qos(topic)
+    def poll(self) -> None:
+        """
+        Keep what has come; to be called regularly.
+
+        Of a topic one of whose publishers offers less than is requested, less is requested.
+        """
+        self._take()
+        for topic, requested in list(self._requested.items()):
+            offered = self._qos(topic)
             lossy = _is_reliable(requested) and not _is_reliable(offered)
             if lossy:
                 self._node.get_logger().warning(
@@ -93,7 +93,7 @@ class RawListener:
                 )
             if lossy or (_is_latched(requested) and not _is_latched(offered)):
                 self._unsubscribe(topic)
-                self._subscriptions[topic] = self._subscribe(topic)
+                self._subscribe(topic)
 
     def finish(self) -> Path:
         """
@@ -114,41 +114,33 @@ class RawListener:
 
     def close(self) -> None:
         """Close the bag, also without messages."""
-        for topic in self._subscriptions:
+        for topic in list(self._subscriptions):
             self._unsubscribe(topic)
-        self._subscriptions = {}
         self._writer.close()
 
-    def _subscribe(self, topic: str) -> Any:
-        # Without events: rclpy cannot leave the event of a subscription that was destroyed while
-        # it waited, and then blocks the callback group. `adapt` does what their warnings ask for.
-        return self._node.create_subscription(
-            self._classes[topic], topic, partial(self._on_message, topic),
-            self._qos(topic), callback_group=self._group, raw=True,
-            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+    def _subscribe(self, topic: str) -> None:
+        qos = self._requested[topic] = self._qos(topic)
+        self._subscriptions[topic] = DirectSubscription(
+            self._node, self._classes[topic], topic, qos
         )
 
     def _unsubscribe(self, topic: str) -> None:
-        """Keep what has arrived already, and listen no more."""
-        self._take(topic, self._subscriptions[topic], DEPTH)
-        self._node.destroy_subscription(self._subscriptions[topic])
+        """Keep what has come, and listen no more."""
+        self._take()
+        self._subscriptions.pop(topic).destroy()
 
     def _qos(self, topic: str) -> QoSProfile:
         return fitting_qos(self._node, topic, DEPTH, reliable_first=True)
 
-    def _on_message(self, topic: str, data: bytes) -> None:
-        self._keep(topic, data)
-        if topic in self._subscriptions:
-            self._take(topic, self._subscriptions[topic], AT_A_TIME)
-
-    def _take(self, topic: str, subscription: Any, most: int) -> None:
-        """Take what waits: cheaper than being woken for every message."""
-        with subscription.handle:
-            for _ in range(most):
-                taken = subscription.handle.take_message(subscription.msg_type, True)
-                if taken is None:
-                    return
-                self._keep(topic, taken[0])
+    def _take(self) -> None:
+        """Keep what has come, in the order of its arrival as far as that is known."""
+        taken = [
+            (info.get('received_timestamp') or 0, topic, data)
+            for topic, subscription in self._subscriptions.items()
+            for data, info in subscription.take(DEPTH)
+        ]
+        for _, topic, data in sorted(taken, key=itemgetter(0)):
+            self._keep(topic, data)
 
     def _keep(self, topic: str, data: bytes) -> None:
         if self.problem or self._clock.has_come_round:

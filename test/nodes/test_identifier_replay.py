@@ -232,7 +232,7 @@ class Quiet:
     def __init__(self, node, path):
         self._node, self._path = node, path
 
-    def adapt(self):
+    def poll(self):
         """Do nothing."""
 
     def finish(self):

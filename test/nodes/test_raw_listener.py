@@ -13,8 +13,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.nodes.common import WaitingExecutor
 from robot_identification.nodes.raw_listener import RawListener
-from ros_helpers import BEST_EFFORT, LATCHED, wait_until
+from ros_helpers import acknowledged, BEST_EFFORT, deserialized, LATCHED, wait_until
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import get_typestore, Stores
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 THREADS = 4
 TOPIC = '/joint_states'
@@ -34,11 +37,6 @@ def player(graph):
     made = Node('player', context=graph.node.context)
     yield made
     made.destroy_node()
-
-
-@pytest.fixture
-def group():
-    return MutuallyExclusiveCallbackGroup()
 
 
 def keep_busy(node, period):
@@ -73,7 +71,7 @@ def spinning(node):
         executor.shutdown()
 
 
-def test_listeners_adapt_beside_busy_threads(node, player, group, tmp_path):
+def test_listeners_adapt_beside_busy_threads(node, player, tmp_path):
     """
     A subscription that is destroyed while its event waits for a thread blocks no callback group.
 
@@ -84,15 +82,15 @@ def test_listeners_adapt_beside_busy_threads(node, player, group, tmp_path):
     def step():
         if not listeners:
             path = tmp_path / f'bag{len(heard)}'
-            listeners.append(RawListener(node, group, [TOPIC], path, 1.0))
+            listeners.append(RawListener(node, [TOPIC], path, 1.0))
             publishers.append(player.create_publisher(JointState, TOPIC, BEST_EFFORT))
-        listeners[0].adapt()
+        listeners[0].poll()
         publishers[0].publish(JointState())
         if listeners[0].quiet_for > 0.0:
             heard.append(listeners.pop().finish())
             player.destroy_publisher(publishers.pop())
 
-    node.create_timer(0.01, step, callback_group=group)
+    node.create_timer(0.01, step, callback_group=MutuallyExclusiveCallbackGroup())
     keep_busy(node, 0.05)
     with spinning(node):
         wait_until(lambda: len(heard) >= 30, '30 listeners')
@@ -101,18 +99,48 @@ def test_listeners_adapt_beside_busy_threads(node, player, group, tmp_path):
 
 
 @pytest.mark.parametrize('offered', [BEST_EFFORT, VOLATILE], ids=['best effort', 'volatile'])
-def test_a_later_publisher_that_offers_less_is_heard(node, player, group, tmp_path, offered):
+def test_a_later_publisher_that_offers_less_is_heard(node, player, tmp_path, offered):
     """The first one is reliable and latched; both are heard."""
     first = player.create_publisher(JointState, TOPIC, LATCHED)
     wait_until(lambda: node.count_publishers(TOPIC), 'the first publisher')
-    listener = RawListener(node, group, [TOPIC], tmp_path / 'bag', 1.0)
-    node.create_timer(0.01, listener.adapt, callback_group=group)
-    with spinning(node):
-        first.publish(JointState())
-        wait_until(lambda: listener.message_count, 'the message of the first')
-        second = player.create_publisher(JointState, TOPIC, offered)
-        wait_until(
-            lambda: second.publish(JointState()) or listener.message_count > 1,
-            'a message of the second',
-        )
+    listener = RawListener(node, [TOPIC], tmp_path / 'bag', 1.0)
+
+    def count():
+        listener.poll()
+        return listener.message_count
+
+    first.publish(JointState())
+    wait_until(count, 'the message of the first')
+    second = player.create_publisher(JointState, TOPIC, offered)
+    wait_until(
+        lambda: second.publish(JointState()) or count() > 1, 'a message of the second'
+    )
     assert listener.finish().is_dir()
+
+
+def test_messages_of_several_topics_are_kept_in_the_order_of_their_arrival(
+    node, player, tmp_path
+):
+    """Though they are taken topic by topic: what comes between two joint states stays there."""
+    temperatures = player.create_publisher(Float64MultiArray, '/joint_temperatures', 100)
+    states = player.create_publisher(JointState, TOPIC, 100)
+    listener = RawListener(node, [TOPIC, '/joint_temperatures'], tmp_path / 'bag', 1.0)
+    wait_until(
+        lambda: states.get_subscription_count() and temperatures.get_subscription_count(),
+        'the subscriptions',
+    )
+    for second in range(1, 6):
+        message = JointState()
+        message.header.stamp.sec = second
+        states.publish(message)
+        assert acknowledged(states)
+        temperatures.publish(Float64MultiArray(data=[float(second)]))
+        assert acknowledged(temperatures)
+    listener.poll()
+    with AnyReader([listener.finish()], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as bag:
+        found = [
+            (stamp, deserialized(Float64MultiArray, data).data[0])
+            for connection, stamp, data in bag.messages()
+            if connection.topic == '/joint_temperatures'
+        ]
+    assert found == [(second * 10**9, float(second)) for second in range(1, 6)]
