@@ -7,7 +7,7 @@ One commander of an arm on this computer: a claim that a node takes when it is a
 The topics of a graph do not say which node commands an arm: two nodes with one `simulation_token`,
 or two that send to one action, look alike. A claim is a set of names, one for each joint of a
 topic of joint states. The kernel gives a name to one process at a time, and takes it back when
-that process ends, however it ends. Nothing is heard of it, so that no message refuses an arming.
+that process ends, however it ends. No message tells of it, so that no message refuses an arming.
 """
 
 from __future__ import annotations

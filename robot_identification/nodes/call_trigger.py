@@ -23,7 +23,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 WAIT = 60.0  # for the service to appear [s]; chosen: a node on a busy machine starts in 10
-LOOK = 1.0  # between two looks whether the node is still there [s]; chosen: short for a person
+POLL_PERIOD = 1.0  # of asking whether the node is still there [s]; chosen: short for a person
 # For a service that is not seen any more [s]; chosen: above a pause of discovery under load.
 GONE = 10.0
 
@@ -36,7 +36,7 @@ def call(node: Node, service: str, wait: float) -> tuple[bool, str]:
     future = client.call_async(Trigger.Request())
     seen = time.monotonic()
     while not future.done():
-        rclpy.spin_until_future_complete(node, future, timeout_sec=LOOK)
+        rclpy.spin_until_future_complete(node, future, timeout_sec=POLL_PERIOD)
         seen = time.monotonic() if client.service_is_ready() else seen
         if time.monotonic() - seen > GONE:
             return False, f'{service} is gone, and has not answered'

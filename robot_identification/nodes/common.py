@@ -479,7 +479,7 @@ def _run_until_asked(make_node: Callable[[], Node], threads: int, given: list[st
         return error.exit_code
     except Exception:
         if node is not None and executor is not None:
-            _close_in_need(node, executor)
+            _close_after_error(node, executor)
         raise
     finally:
         if executor is not None:
@@ -523,7 +523,7 @@ def _close(node: Node, executor: Executor) -> None:
     executor.remove_node(node)
 
 
-def _close_in_need(node: Node, executor: Executor) -> None:
+def _close_after_error(node: Node, executor: Executor) -> None:
     """Make a node end what it does, a motion above all, though something in it has failed."""
     close = getattr(node, 'close', lambda: True)
     deadline = time.monotonic() + NEED_SECONDS

@@ -4,8 +4,8 @@
 """
 Constraints of a controller, and the share of the planned speed with which it follows a trajectory.
 
-A scaled controller takes that share from its hardware, whose broadcaster the runner hears. Newer
-plain ones (joint_trajectory_controller) take it from a topic of their own,
+A scaled controller takes that share from its hardware, to whose broadcaster the runner subscribes.
+Newer plain ones (joint_trajectory_controller) take it from a topic of their own,
 ``~/speed_scaling_input``.
 """
 
@@ -68,7 +68,7 @@ class ControllerParameters:
         self.constraints: ControllerConstraints | None = None
         self.problem = ''
 
-    async def settle(self) -> None:
+    async def discover(self) -> None:
         """Return when the controller answered, or has had `ANSWER_TIMEOUT` to do so."""
         if self._controller:
             await self._answered
@@ -83,7 +83,7 @@ class ControllerParameters:
             self._connect(controller)
         now = time.monotonic()
         if now - self._connected_at > ANSWER_TIMEOUT:
-            self._settle()
+            self._note_discovered()
         if (
             not self._clients or now - self._asked_at < ANSWER_TIMEOUT
             or now - self._read_at < READ_EVERY
@@ -105,7 +105,7 @@ class ControllerParameters:
     def _connect(self, controller: str) -> None:
         for client in self._clients:
             self._node.destroy_client(client)
-        self._settle()
+        self._note_discovered()
         self._controller, self._clients, self._answered = controller, [], Future()
         self._connected_at, self._asked_at = time.monotonic(), float('-inf')
         self._read_at = float('-inf')
@@ -144,9 +144,9 @@ class ControllerParameters:
             self.problem = ''
         except DataError as error:
             self.constraints, self.problem = None, str(error)
-        self._settle()
+        self._note_discovered()
 
-    def _settle(self) -> None:
+    def _note_discovered(self) -> None:
         if not self._answered.done():
             self._answered.set_result(None)
 
@@ -169,12 +169,12 @@ class ControllerScaling:
         self._stated: tuple[Any, float] | None = None
         self._connected_at = -math.inf
         # Done with the first state, or when none came in time.
-        self._settled = Future()
+        self._discovered = Future()
 
-    async def settle(self) -> None:
+    async def discover(self) -> None:
         """Return when the controller stated its state, or has had `STATE_TIMEOUT` to do so."""
         if self._states is not None:
-            await self._settled
+            await self._discovered
 
     def refresh(self, controller: str) -> None:
         """Subscribe to this controller, if any; to be called regularly."""
@@ -182,18 +182,18 @@ class ControllerScaling:
             self._connect(controller)
         stated = self._read_state() is not None
         late = time.monotonic() - self._connected_at > STATE_TIMEOUT
-        if (stated or late) and not self._settled.done():
-            self._settled.set_result(None)
+        if (stated or late) and not self._discovered.done():
+            self._discovered.set_result(None)
 
     def _connect(self, controller: str) -> None:
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
         if self._states is not None:
             self._states.destroy()
-        if not self._settled.done():
-            self._settled.set_result(None)
+        if not self._discovered.done():
+            self._discovered.set_result(None)
         self._controller, self._subscription, self._told = controller, None, None
-        self._states, self._stated, self._settled = None, None, Future()
+        self._states, self._stated, self._discovered = None, None, Future()
         self._connected_at = time.monotonic()
         if not controller:
             return
@@ -228,7 +228,7 @@ class ControllerScaling:
         """Return the share of the planned speed with which the controller follows now."""
         return slider * min(self._own(constraints), 1.0)
 
-    def hurry(self, constraints: ControllerConstraints | None) -> str:
+    def overspeed(self, constraints: ControllerConstraints | None) -> str:
         """Return in words that the controller is faster than planned; empty where it is not."""
         own = self._own(constraints)
         if own <= 1.0 + SAME_SCALING:
@@ -240,7 +240,7 @@ class ControllerScaling:
 
     def check(self, slider: float, constraints: ControllerConstraints | None) -> None:
         """
-        Raise UnsafeMotionError if the controller is faster than planned, or not as is heard.
+        Raise UnsafeMotionError if the controller is faster than planned, or not as is received.
 
         Nothing is checked of one whose parameters are not known.
         """
@@ -250,14 +250,14 @@ class ControllerScaling:
         stated = getattr(state, 'speed_scaling_factor', None)
         if stated is not None and constraints.hears_scaling:
             self._told = stated
-        problem = self.hurry(constraints)
+        problem = self.overspeed(constraints)
         if problem:
             raise UnsafeMotionError(problem)
-        heard = self.scaling(slider, constraints)
-        if stated is not None and abs(stated - heard) > SAME_SCALING:
+        received = self.scaling(slider, constraints)
+        if stated is not None and abs(stated - received) > SAME_SCALING:
             raise UnsafeMotionError(
                 f'{self._controller} follows with {stated:.0%} of the planned speed, and '
-                f'{heard:.0%} are heard of: use the controller that follows the speed slider, '
+                f'{received:.0%} are received: use the controller that follows the speed slider, '
                 'and its broadcaster, or set the slider to 100 %'
             )
 

@@ -122,7 +122,7 @@ class ExperimentRunner(Node):
         self._approval: Approval | None = None
         self._worst_error = 0.0
         self._result: dict = {}
-        self._told: tuple = (False,)
+        self._shown: tuple = (False,)
         self._motions = 0  # begun since the start
         self._published = ''
         self._state_topic = PublishedState(self, self._read_state)
@@ -151,7 +151,7 @@ class ExperimentRunner(Node):
             REFRESH_PERIOD, self._refresh, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
         self.create_timer(
-            SWITCH_PERIOD, self._look_for_switch, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            SWITCH_PERIOD, self._poll_controllers, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
 
     @property
@@ -205,12 +205,12 @@ class ExperimentRunner(Node):
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
         """Arm, as soon as the controllers and the parameters of the one to use are known."""
-        await self._interface.settle()
+        await self._interface.discover()
         if not self._token:
             # Connects to what was found; a simulated controller has no parameters.
             self._refresh()
-            await self._constraints.settle()
-            await self._scaling.settle()
+            await self._constraints.discover()
+            await self._scaling.discover()
         return self._on_call(ev.ArmCalled(), response)
 
     def _on_call(self, event: ev.Event, response: Trigger.Response) -> Trigger.Response:
@@ -290,7 +290,7 @@ class ExperimentRunner(Node):
             checks['unrecorded'] = lambda: self._recorder.check(self._machine.waited)
         return ev.RobotStateReceived(
             **{name: _problem(check) for name, check in checks.items()},
-            hurried=self._scaling.hurry(self._constraints.constraints),
+            hurried=self._scaling.overspeed(self._constraints.constraints),
             scaling=self._scaling.scaling(self._driver.scaling, self._constraints.constraints),
             by_action=self._interface.by_action,
             looked_at=looked_at,
@@ -437,10 +437,10 @@ class ExperimentRunner(Node):
         """Have the state published where it has changed."""
         state = self._machine.state
         moving = self._machine.is_moving
-        told = moving, state.name, state.reason, getattr(state, 'executions', 0)
-        if told != self._told:
-            self._motions += moving and not self._told[0]
-            self._told = told
+        shown = moving, state.name, state.reason, getattr(state, 'executions', 0)
+        if shown != self._shown:
+            self._motions += moving and not self._shown[0]
+            self._shown = shown
             self._later.append(partial(self._publish_state, state))
 
     def _publish_state(self, state: State) -> None:
@@ -482,10 +482,10 @@ class ExperimentRunner(Node):
             **self._result,
         }
 
-    def _look_for_switch(self) -> None:
+    def _poll_controllers(self) -> None:
         """Ask for the list of controllers where nothing else would tell of a switch in time."""
         interface = self._interface
-        if self._machine.is_moving and not (interface.by_action or interface.hears_activity):
+        if self._machine.is_moving and not (interface.by_action or interface.receives_activity):
             interface.refresh()
 
     def _refresh(self) -> None:

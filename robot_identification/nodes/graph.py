@@ -91,7 +91,7 @@ class GraphGuard:
     Watches the graph around a node that commands trajectories.
 
     `token` is shared with the only simulated robot that may be moved; it is empty for a real arm,
-    whose driver alone may publish `joint_states` and the other `states` that are heeded.
+    whose driver alone may publish `joint_states` and the other `states` that count.
     """
 
     def __init__(self, node: Node, token: str, states: Sequence[str] = ()) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Identifies an arm on request: from bags, or from what it heard of a bag being replayed."""
+"""Identifies an arm on request: from bags, or from the messages of a bag that is replayed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from std_msgs.msg import String
 # noticed at once for a person.
 LISTENING_PERIOD = 0.05
 STATE_PERIOD = 1.0  # of /diagnostics [s]; chosen: once a second is enough for a person
-# In which a bag of what was heard is closed [s]; chosen: far above what a working disk takes.
+# In which a bag of what was received is closed [s]; chosen: far above what a working disk takes.
 CLOSING_TIMEOUT = 30.0
 
 
@@ -60,7 +60,7 @@ class Identifier(Node):
         )
         self._description = RobotDescription(self, used=False, prefix=prefix)
         self._listener: RawListener | None = None
-        self._heard: Path | None = None
+        self._received: Path | None = None
         self._temporary: Path | None = None
         self._quiet = 0.0
         self._end_listening, self._listened = threading.Event(), threading.Event()
@@ -106,22 +106,22 @@ class Identifier(Node):
         if self._work.is_running:
             return self._work.abort()
         if self._listener is None:
-            raise UsageError('nothing is being heard or identified')
+            raise UsageError('nothing is being received or identified')
         return 'listening ends'
 
     def _listen(self) -> str:
         if self._work.is_running:
             raise UsageError('BUSY: an identification is running')
         if self._listener is not None:
-            raise UsageError(f'BUSY: listening already, {self._count()} messages were heard')
+            raise UsageError(f'BUSY: listening already, {self._count()} messages were received')
         self._forget()
         if self.get_parameter('listen.output').value:
             path = write_path(self, 'listen.output')
         else:
             self._temporary = Path(tempfile.mkdtemp(
-                prefix='robot_identification_heard_', dir=large_temporary_files()
+                prefix='robot_identification_received_', dir=large_temporary_files()
             ))
-            path = self._temporary / 'heard'
+            path = self._temporary / 'received'
         for event in (self._end_listening, self._listened):
             event.clear()
         self._quiet = self.get_parameter('listen.quiet').value
@@ -139,8 +139,8 @@ class Identifier(Node):
         return topics
 
     def _forget(self) -> None:
-        """Leave what was heard before; what was asked to be kept stays on the disk."""
-        self._heard = None
+        """Forget what was received before; what was asked to be kept stays on the disk."""
+        self._received = None
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
             self._temporary = None
@@ -155,7 +155,7 @@ class Identifier(Node):
             return
         self._listening_error = None
         try:
-            self._heard = listener.finish()
+            self._received = listener.finish()
         except IdentificationError as error:
             self._listening_error = error
         self._messages = listener.message_count
@@ -171,9 +171,9 @@ class Identifier(Node):
             self.get_logger().info(f'nothing new came for {self._quiet:g} s')
             # In a thread of the executor, which the end of this node waits for.
             assert self.executor is not None
-            self.executor.create_task(self._identify_what_was_heard)
+            self.executor.create_task(self._identify_received)
 
-    def _identify_what_was_heard(self) -> None:
+    def _identify_received(self) -> None:
         try:
             self._identify()
         except (IdentificationError, OSError) as error:
@@ -218,12 +218,12 @@ class Identifier(Node):
         self.get_logger().info(f'{share:.0%} {stage}')
 
     def _bags(self) -> list[Path]:
-        """Return the bags that are named, else the one that was heard, which is closed first."""
+        """Return the bags that are named, else that of what was received, which is closed."""
         bags = read_paths(self, 'identify.bags')
         if bags and self._listener is not None:
             raise UsageError(
-                "identify.bags are set, and a replay is being heard: set identify.bags to [''] to "
-                'identify from it, or call ~/abort first'
+                "identify.bags are set, and a replay is being received: set identify.bags to [''] "
+                'to identify from it, or call ~/abort first'
             )
         if bags:
             return bags
@@ -231,14 +231,14 @@ class Identifier(Node):
             self._end_listening.set()
             if not self._listened.wait(CLOSING_TIMEOUT):
                 raise DataError(
-                    f'the bag of what was heard was not closed within {CLOSING_TIMEOUT:.0f} s: '
+                    f'the bag of what was received was not closed within {CLOSING_TIMEOUT:.0f} s: '
                     'is the disk slow, or full?'
                 )
             if self._listening_error is not None:
                 raise self._listening_error
-        if self._heard is None:
+        if self._received is None:
             raise UsageError('set identify.bags, or call ~/listen and play a bag, first')
-        return [self._heard]
+        return [self._received]
 
 
 def _declare_options(node: Node) -> None:

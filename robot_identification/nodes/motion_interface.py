@@ -129,9 +129,9 @@ class MotionInterface:
         self._number: int | None = None
         self._list_client: Any = None
         # Whether the manager tells of switches, and when it did last.
-        self._hears_activity, self._switched_at = False, -np.inf
+        self._receives_activity, self._switched_at = False, -np.inf
         # Done with the first list, or when there is none although discovery has settled.
-        self._settled, self._began_at = Future(), time.monotonic()
+        self._discovered, self._began_at = Future(), time.monotonic()
         if arm.simulated:
             node.create_subscription(
                 DiagnosticArray, 'simulated_robot/controllers', self._on_list, LATCHED
@@ -140,7 +140,7 @@ class MotionInterface:
             self._list_client = node.create_client(ListControllers, LIST_SERVICE)
         else:
             # There will be no list.
-            self._settle()
+            self._note_discovered()
 
     def subscribe_to_activity(self, watch: TopicThread) -> None:
         """Subscribe, before the start of the watch, to what tells of switched controllers."""
@@ -148,13 +148,13 @@ class MotionInterface:
             watch.subscribe(ControllerManagerActivity, ACTIVITY_TOPIC, LATCHED, self._on_activity)
 
     @property
-    def hears_activity(self) -> bool:
+    def receives_activity(self) -> bool:
         """Return whether switches of controllers are published, or the list must be requested."""
-        return self._hears_activity
+        return self._receives_activity
 
-    async def settle(self) -> None:
+    async def discover(self) -> None:
         """Return when controllers were listed, or when discovery has settled without a list."""
-        await self._settled
+        await self._discovered
 
     @property
     def controller(self) -> str:
@@ -186,7 +186,7 @@ class MotionInterface:
         """
         self._forgive_pause()
         if time.monotonic() - self._began_at > DISCOVERY_TIME:
-            self._settle()
+            self._note_discovered()
         if self._list_client is not None and self._list_client.service_is_ready():
             late = time.monotonic() - self._asked_at > LIST_TIMEOUT
             if self._asked is None or self._asked.done() or late:
@@ -379,7 +379,7 @@ class MotionInterface:
             Controller(one.name, one.hardware_id, one.message) for one in message.status
         ]
         self._listed_at = time.monotonic()
-        self._settle()
+        self._note_discovered()
 
     def _on_answer(self, asked_at: float, future: Future) -> None:
         answer = future.result()
@@ -392,22 +392,22 @@ class MotionInterface:
                 self._listed = [
                     Controller(one.name, one.type, one.state) for one in answer.controller
                 ]
-        self._settle()
+        self._note_discovered()
 
     def _on_activity(self, message: Any) -> None:
         """Take the states of controllers after a switch, in the thread of the watch."""
         states = {one.name: one.state.label for one in message.controllers}
         with self._lock:
-            self._hears_activity, self._switched_at = True, time.monotonic()
+            self._receives_activity, self._switched_at = True, time.monotonic()
             if self._listed is not None:
                 self._listed = [
                     replace(one, state=states[one.name]) for one in self._listed
                     if one.name in states
                 ]
 
-    def _settle(self) -> None:
-        if not self._settled.done():
-            self._settled.set_result(None)
+    def _note_discovered(self) -> None:
+        if not self._discovered.done():
+            self._discovered.set_result(None)
 
     def _on_goal_answer(self, number: int, name: bytes, goal: Any) -> None:
         if goal is None or not goal.accepted:

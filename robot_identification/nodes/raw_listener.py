@@ -107,7 +107,7 @@ class RawListener:
             raise BagError(self.problem)
         if self._last_kept is None:
             raise DataError(
-                f'nothing was heard on {self._time_keeper}: is the bag being played, in this '
+                f'nothing came on {self._time_keeper}: is the bag being played, in this '
                 'ROS_DOMAIN_ID, and under this name?'
             )
         return self.path
@@ -164,7 +164,7 @@ class RawListener:
         self._clock.tick(data, self._node.get_clock().now().nanoseconds)
         if self._clock.has_come_round:
             self._node.get_logger().info(
-                'the replay begins again: what comes now was heard already and is not kept'
+                'the replay begins again: what comes now was received already and is not kept'
             )
         elif self._clock.jumps > before:
             self._node.get_logger().warning(f'the stamps on {self._time_keeper} jump back')
@@ -173,8 +173,8 @@ class RawListener:
         self._size += len(data)
         if self._size > self._largest:
             raise DataError(
-                f'more than {self._largest / 1e6:g} MB were heard: raise listen.maximum_size, or '
-                'identify from the bag itself (identify.bags)'
+                f'more than {self._largest / 1e6:g} MB were received: raise '
+                'listen.maximum_size, or identify from the bag itself (identify.bags)'
             )
         self._writer.write(topic, self._clock.now or 0, data)
         self._last_kept = time.monotonic()

@@ -29,7 +29,7 @@ LONG_SERVICE_TIMEOUT = 300.0  # of a design or an identification [s]; chosen: th
 REPEATED_AFTER = 3.0
 # By the last word of their names; others are Trigger.
 _TYPES = {'status': SelfTest, 'with': SetParametersAtomically}
-PAUSE = 0.02  # between two looks [s]; chosen: short for a person, no load for a processor
+PAUSE = 0.02  # between two polls [s]; chosen: short for a person, no load for a processor
 
 
 class ServiceClients:

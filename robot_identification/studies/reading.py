@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What studies that read bags of an arm have in common: options of reading, groups of poses."""
+"""Common parts of studies that read bags of an arm: options of reading, groups of poses."""
 
 from __future__ import annotations
 

@@ -159,14 +159,14 @@ def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
     constraints = SimpleNamespace(states_scaling=True, hears_scaling=False)
     scaling = ControllerScaling(SimpleNamespace())
     scaling.refresh('jtc')
-    waiting = scaling.settle()
+    waiting = scaling.discover()
     waiting.send(None)
     scaling.check(1.0, constraints)
     States.arrived += [1.0, 0.5]
     scaling.refresh('jtc')
     with pytest.raises(StopIteration):
         waiting.send(None)
-    with pytest.raises(UnsafeMotionError, match='50% of the planned speed, and 100% are heard'):
+    with pytest.raises(UnsafeMotionError, match='50% of the planned speed, and 100% are received'):
         scaling.check(1.0, constraints)
     scaling.check(0.5, constraints)
     clock[0] += 2.0
@@ -179,7 +179,7 @@ def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
     assert scaling.scaling(1.0, heard) == 0.5
     # Of another controller nothing is known yet, and that is not waited for long.
     scaling.refresh('other')
-    waiting = scaling.settle()
+    waiting = scaling.discover()
     waiting.send(None)
     clock[0] += 2.0
     scaling.refresh('other')

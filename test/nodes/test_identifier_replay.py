@@ -209,12 +209,12 @@ def test_bad_replays_are_told_in_words(replayed, small_bag, tmp_path):
     replayed.listen()
     assert 'BUSY' in graph.call(LISTEN).message
     assert not graph.configure('identifier', {'identify.bags': [str(small_bag)]})
-    assert 'being heard' in graph.call(IDENTIFY).message
+    assert 'being received' in graph.call(IDENTIFY).message
     assert not graph.configure('identifier', {'identify.bags': ['']})
     reason = graph.refused(IDENTIFY)
-    assert 'nothing was heard on /joint_states' in reason
+    assert 'nothing came on /joint_states' in reason
     assert replayed.wait_for('FAILED')['reason'] == reason
-    assert 'nothing is being heard' in graph.call(ABORT).message
+    assert 'nothing is being received' in graph.call(ABORT).message
     assert '~/listen' in graph.refused(IDENTIFY)
     # More than there is room for: listening ends by itself.
     replayed.listen(listen__maximum_size=0.1)
@@ -244,7 +244,7 @@ class Quiet:
 def test_a_replay_that_ends_with_the_node_is_not_identified(monkeypatch, tmp_path, capfd):
     """What begins with its end ends before the node does, however busy the machine is."""
     begun, told = [], []
-    identify = Identifier._identify_what_was_heard
+    identify = Identifier._identify_received
 
     def identify_late(node):
         begun.append(node)
@@ -257,7 +257,7 @@ def test_a_replay_that_ends_with_the_node_is_not_identified(monkeypatch, tmp_pat
         node._quiet, node._listener = 0.5, Quiet(node, tmp_path / 'heard')
         return node
 
-    monkeypatch.setattr(Identifier, '_identify_what_was_heard', identify_late)
+    monkeypatch.setattr(Identifier, '_identify_received', identify_late)
     assert run_node(make, threads=4, arguments=['identifier']) == 0
     # The node may have ended before a thread took it.
     assert told == len(begun) * ['the identifier is asked to leave, nothing is identified']
@@ -275,8 +275,8 @@ def test_what_a_node_listens_to_at_its_end_leaves_nothing(monkeypatch, tmp_path)
         node.finished = 0
         monkeypatch.setattr(node, 'close', lambda: True)
         node._listen()
-        assert list(tmp_path.glob('robot_identification_heard_*'))
+        assert list(tmp_path.glob('robot_identification_received_*'))
         return node
 
     assert run_node(make, threads=4, arguments=['identifier']) == 0
-    assert not list(tmp_path.glob('robot_identification_heard_*'))
+    assert not list(tmp_path.glob('robot_identification_received_*'))

@@ -4,7 +4,7 @@
 """
 A break-away test with an operator: armed, executed, ended. No clock and no ROS.
 
-Whatever ends a test makes the torque zero, which is then sent repeatedly; a fault is latched.
+Every end of a test makes the torque zero, which is then sent repeatedly; a fault is latched.
 """
 
 from __future__ import annotations
