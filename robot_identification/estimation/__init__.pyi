@@ -33,8 +33,8 @@ from .problem import (
 from .recipe import load_recipe as load_recipe, Recipe as Recipe
 from .rows import (
     divided_period as divided_period, parts_of_period as parts_of_period,
-    RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK, TIME_BLOCKS as TIME_BLOCKS,
-    TrainingData as TrainingData,
+    QRAccumulator as QRAccumulator, RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK,
+    TIME_BLOCKS as TIME_BLOCKS, TrainingData as TrainingData,
 )
 from .selection import (
     choose as choose, ignore_progress as ignore_progress, Report as Report,

@@ -13,13 +13,16 @@ References
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation import Observations, RowTreatment, TIME_BLOCKS, TrainingData
+from robot_identification.estimation import (
+    Observations, QRAccumulator, RowTreatment, TIME_BLOCKS, TrainingData,
+)
 from robot_identification.model import (
     block_slices, inertial_regressor, joint_parameters, make_standard_parameters, Motion,
     parse_friction, Payload, PLAIN_FRICTION, reduce_to_base, RobotModel,
@@ -74,7 +77,7 @@ def gains_from_motion(
         for number, dataset in enumerate(datasets)
     ]
     parts, samples = _factors(robot, datasets, added)
-    width = next(iter(parts.values()))[0].shape[1] if parts else 0
+    width = parts[0][0].shape[1] if parts else 0
     moved = np.flatnonzero(samples > width)
     if not moved.size:
         raise NotIdentifiableError(_NO_SCALE)
@@ -82,7 +85,7 @@ def gains_from_motion(
     found = _ScaledProblem(
         [robot.joint_names[joint] for joint in moved],
         [robot.unit('N m', joint) for joint in moved],
-        [[part[joint] for joint in moved] for part in parts.values()],
+        [[part[joint] for joint in moved] for part in parts],
         samples[moved],
     ).solve(largest[moved])
     by_name = {gain.joint: gain for gain in found}
@@ -102,7 +105,7 @@ def gains_from_motion(
 
 def _factors(
     robot: RobotModel, datasets: Sequence[Dataset], added: Sequence[FloatArray]
-) -> tuple[dict[int, list[FloatArray]], IntArray]:
+) -> tuple[list[list[FloatArray]], IntArray]:
     """
     Return triangular factors by part of the time and joint, and the samples of each joint.
 
@@ -119,9 +122,11 @@ def _factors(
         )
         for dataset in datasets
     ], time_blocks=TIME_BLOCKS, treatment=RowTreatment(slowest=SLOWEST))
-    parts: dict[int, list[FloatArray]] = {}
     samples = np.zeros(robot.n, dtype=int)
     width = reduction.rank + robot.n * (len(datasets) - 1) + 2
+    parts: dict[int, list[QRAccumulator]] = defaultdict(
+        lambda: [QRAccumulator(width) for _ in range(robot.n)]
+    )
     for block in observations.blocks():
         labels = observations.label_blocks(block.bag, block.part)
         for joint, rows in enumerate(block.joints):
@@ -130,14 +135,9 @@ def _factors(
             table[:, -2], table[:, -1] = added[block.bag][rows.samples, joint], rows.tau
             samples[joint] += len(table)
             label = labels.by_time(rows.samples)
-            for part in np.unique(label):
-                triangles = parts.setdefault(
-                    int(part), [np.zeros((0, width)) for _ in range(robot.n)]
-                )
-                triangles[joint] = triangle_of(np.asfortranarray(
-                    np.vstack([triangles[joint], table[label == part]])
-                ))
-    return parts, samples
+            for part in np.unique(label).tolist():
+                parts[part][joint].add(table[label == part])
+    return [[one.triangle() for one in parts[part]] for part in sorted(parts)], samples
 
 
 class _ScaledProblem:

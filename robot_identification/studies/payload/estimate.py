@@ -10,19 +10,20 @@ joints, and friction where that is asked for, may differ from those of the model
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import math
 from pathlib import Path
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
 from robot_identification.estimation import (
     combine_factors, ConsistentBody, Covariance, covariance_of, divided_period, Estimate,
     fit_consistent_body, IdentificationProblem, joint_test, JointTest, LATEST_TIME,
-    parts_of_period, problem_of, select_blocks, SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor,
-    WeightedLeastSquares,
+    parts_of_period, problem_of, QRAccumulator, select_blocks, SHORTEST_BLOCK, TIME_BLOCKS,
+    TriangularFactor, WeightedLeastSquares,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, IdentifiedModel, INERTIAL_SYMBOLS, initial_friction_states,
@@ -262,7 +263,7 @@ class _Rows:
         n = model.robot.n
         self.nuisance = self.each * n * len(runs)
         # Payload, what differs, then the base parameters of the bare arm, by joint.
-        self.with_base: list[FloatArray] = []
+        self.with_base: list[QRAccumulator] = []
 
     def own_columns(self, joint: int) -> IntArray:
         """Return the unknowns of a joint: the payload's, then what differs in every run."""
@@ -277,7 +278,7 @@ class _Rows:
         """Return the problem, friction being that under the load of a payload `theta` (10,)."""
         n, b = self.model.robot.n, self.model.reduction.rank
         width = self.count + self.each * len(self.runs)
-        self.with_base = [np.zeros((0, width + b)) for _ in range(n)]
+        self.with_base = [QRAccumulator(width + b) for _ in range(n)]
         # By time, and by parts of a period where a run repeats one.
         groups: tuple[list[tuple[TriangularFactor, ...]], ...] = ([], [])
         repeats = self.blocks > 0 and any(run.period is not None for run in self.runs)
@@ -294,18 +295,19 @@ class _Rows:
                     labels[0] if run.t is None or run.period is None
                     else parts_of_period(run.t, run.period, parts)
                 )
-            triangles: tuple[dict[int, list[FloatArray]], ...] = ({}, {})
+            found: dict[tuple[int, int], list[QRAccumulator]] = defaultdict(
+                lambda: [QRAccumulator(width + 1) for _ in range(n)]
+            )
             for rows, tables in self._tables(bag, run, theta):
-                for label, found in zip(labels, triangles, strict=False):
-                    _add_by_part(found, label[rows], tables)
-            for blocks, found in zip(groups, triangles, strict=True):
-                blocks += [
-                    tuple(
-                        TriangularFactor(self.own_columns(joint), triangle)
-                        for joint, triangle in enumerate(found[part])
-                    )
-                    for part in sorted(found)
-                ]
+                for kind, label in enumerate(labels):
+                    for part in np.unique(label[rows]).tolist():
+                        for one, table in zip(found[kind, part], tables, strict=True):
+                            one.add(table[label[rows] == part])
+            for kind, part in sorted(found):
+                groups[kind].append(tuple(
+                    TriangularFactor(self.own_columns(joint), one.triangle())
+                    for joint, one in enumerate(found[kind, part])
+                ))
         blocks, phases = groups
         if not blocks:
             raise DataError('no sample of the loaded runs can be used: record a motion')
@@ -356,9 +358,7 @@ class _Rows:
                 slow = ~self.used[bag][block][chosen, joint]
                 table[slow] = 0.0
                 base[slow, joint] = 0.0
-                self.with_base[joint] = triangle_of(np.asfortranarray(np.vstack([
-                    self.with_base[joint], np.hstack([table[:, :-1], base[:, joint]]),
-                ])))
+                self.with_base[joint].add(np.hstack([table[:, :-1], base[:, joint]]))
             yield block.start + chosen, tables
 
 
@@ -417,21 +417,6 @@ def _find_seen(problem: IdentificationProblem, rows: _Rows) -> tuple[IntArray, t
     return np.array(sorted(kept), dtype=int), names
 
 
-def _add_by_part(
-    triangles: dict[int, list[FloatArray]], label: IntArray, tables: FloatArray
-) -> None:
-    """Add the rows of every joint (n, m, k + 1) to the factors of the parts (m,) they are in."""
-    for part in np.unique(label).tolist():
-        fresh = tables[:, label == part]
-        previous = triangles.get(part)
-        triangles[part] = [
-            triangle_of(np.asfortranarray(
-                table if previous is None else np.vstack([previous[joint], table])
-            ))
-            for joint, table in enumerate(fresh)
-        ]
-
-
 def _select(
     problem: IdentificationProblem, kept: IntArray, count: int
 ) -> IdentificationProblem:
@@ -461,10 +446,10 @@ class _Fit:
         place = {int(column): new for new, column in enumerate(self.kept)}
         size = problem_of(self.estimate).size
         own, base = [], []
-        for joint, (triangle, weight) in enumerate(
+        for joint, (rows, weight) in enumerate(
             zip(self.rows.with_base, self.estimate.weights, strict=True)
         ):
-            columns = self.rows.own_columns(joint)
+            triangle, columns = rows.triangle(), self.rows.own_columns(joint)
             table = np.zeros((len(triangle), size))
             for at, column in enumerate(columns):
                 if int(column) in place:
