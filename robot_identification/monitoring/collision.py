@@ -24,8 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.model import IdentifiedModel, Motion
-from robot_identification.validation import ParameterError
 
 # Of which the largest ratio counts [s].
 BLOCK = 1.0
@@ -40,24 +38,6 @@ SURE = 2.0
 # what is observed is that of the rest.
 NEGLIGIBLE, MOSTLY = 0.05, 0.5
 SECONDS_PER_HOUR = 3600.0
-
-
-class PredictionBand:
-    """Standard deviation of the model's torque at a state; DataError if residuals are unknown."""
-
-    def __init__(self, model: IdentifiedModel) -> None:
-        noise = np.asarray(model.quality.get('residual_standard_deviation', []), dtype=float)
-        if noise.shape != (model.robot.n,) or not np.all(np.isfinite(noise)):
-            raise DataError(
-                f'the model of {model.robot.name} does not say how large its residuals were '
-                '(quality.residual_standard_deviation): identify the arm again'
-            )
-        self._noise, self._parameters = noise**2, ParameterError(model)
-
-    def along(self, motion: Motion) -> FloatArray:
-        """Return the standard deviation of noise and parameters at N samples, (N, n) [N m]."""
-        deviation: FloatArray = np.sqrt(self._noise + self._parameters.variance(motion))
-        return deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +94,19 @@ class RestMemory:
 
 def calibrate_thresholds(
     external: FloatArray, deviation: FloatArray, stamps: FloatArray, *,
-    false_alarms_per_hour: float = 0.1, hold: float = 0.004, rest_share: FloatArray | None = None,
+    false_alarms_per_hour: float = 0.1, rest_share: FloatArray | None = None,
 ) -> CollisionThresholds:
     """
     Find thresholds on a recording of free motion.
 
     `external` (N, n) are observed torques without contact, `deviation` (N, n) their standard
     deviations [N m], `stamps` (N,) increase [s]. `false_alarms_per_hour` is for all joints
-    together; for `hold` see `CollisionThresholds`. With `rest_share` (N, n) of `RestMemory`,
-    factors are those of motion, and the largest torque observed at rest is added there; without
-    it, factors hold for both. The Gumbel distribution has the mean and standard deviation of the
-    maxima of blocks: S. Coles, An Introduction to Statistical Modeling of Extreme Values, Springer
-    2001, 3.1. Raises DataError if the recording is too short, or a joint does not move or not rest
-    for long enough; UsageError if the rate of alarms is not positive.
+    together. With `rest_share` (N, n) of `RestMemory`, factors are those of motion, and the
+    largest torque observed at rest is added there; without it, factors hold for both. The Gumbel
+    distribution has the mean and standard deviation of the maxima of blocks: S. Coles, An
+    Introduction to Statistical Modeling of Extreme Values, Springer 2001, 3.1. Raises DataError if
+    the recording is too short, or a joint does not move or not rest for long enough; UsageError if
+    the rate of alarms is not positive.
     """
     if not (np.isfinite(false_alarms_per_hour) and false_alarms_per_hour > 0.0):
         raise UsageError(
@@ -147,14 +127,14 @@ def calibrate_thresholds(
     if rest_share is None:
         everywhere = np.ones(size.shape, dtype=bool)
         maxima = _largest_of_blocks(ratios, everywhere, starts, 'rest or move')
-        return CollisionThresholds(_rarely_exceeded(maxima, allowed), hold)
+        return CollisionThresholds(_rarely_exceeded(maxima, allowed))
     maxima = _largest_of_blocks(ratios, rest_share < NEGLIGIBLE, starts, 'move')
     rests = rest_share >= MOSTLY
     at_rest = _largest_of_blocks(
         size / np.maximum(rest_share, MOSTLY), rests, starts, 'rest and reverse'
     )
     return CollisionThresholds(
-        _rarely_exceeded(maxima, allowed), hold, np.array([seen.max() for seen in at_rest])
+        _rarely_exceeded(maxima, allowed), rest=np.array([seen.max() for seen in at_rest])
     )
 
 

@@ -19,12 +19,14 @@ import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, joint_vectors
 from robot_identification.errors import UsageError
+from robot_identification.excitation import residual_noise
 from robot_identification.model import equivalent_bodies, IdentifiedModel
 from robot_identification.monitoring.collision import (
-    CollisionDetector, CollisionThresholds, PredictionBand, RestMemory,
+    CollisionDetector, CollisionThresholds, RestMemory,
 )
 from robot_identification.prediction import Prediction, TorquePredictor
 from robot_identification.processing import CAUSAL_GAP_PERIODS
+from robot_identification.validation import ParameterError
 
 DEFAULT_BANDWIDTH = 25.0  # [rad/s]; chosen: a time constant of 40 ms
 # Time constants after a start without an output; chosen: 95 % of a step.
@@ -124,7 +126,7 @@ class ContactObserver:
     of twice the friction at every reversal; the noise goes through the observer's low-pass. `rate`
     is that of the joint states [Hz], `bandwidth` that of the momentum observer [rad/s]. Without
     thresholds no contact is detected. Raises DataError if no bodies with a mass have the model's
-    parameters, or the model lacks the size of its residuals; UsageError if the bandwidth is not
+    parameters, UsageError if the model lacks the size of its residuals or the bandwidth is not
     positive.
     """
 
@@ -139,7 +141,7 @@ class ContactObserver:
         self._longest = CAUSAL_GAP_PERIODS / rate
         self._observer = MomentumObserver(model, bandwidth)
         self._bandwidth = bandwidth
-        self._band = PredictionBand(model)
+        self._variance, self._parameters = residual_noise(model) ** 2, ParameterError(model)
         self._stamp = np.nan
         self._restart()
 
@@ -166,7 +168,8 @@ class ContactObserver:
         )
         rest_share = self._rest.step(stamp, prediction.measured_dq)
         if self._samples % BAND_SAMPLES == 0:
-            self._deviation = self._band.along(prediction.motion)[0]
+            variance = self._variance + self._parameters.variance(prediction.motion)[0]
+            self._deviation = np.sqrt(variance)
         self._samples += 1
         if external is None:
             return None

@@ -10,14 +10,13 @@ import pytest
 from robot_identification.errors import DataError, DescriptionError, UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.monitoring import (
-    calibrate_on, CollisionCalibration, load_collision_calibration,
+    calibrate_on, CollisionCalibration, ContactObserver, load_collision_calibration,
 )
 from robot_identification.monitoring.collision import (
-    calibrate_thresholds, CollisionDetector, CollisionThresholds, PredictionBand, RestMemory,
+    calibrate_thresholds, CollisionDetector, CollisionThresholds, RestMemory,
     smallest_seen, SURE,
 )
 from robot_identification.prediction.comparison import Measured
-from robot_identification.validation import ParameterError
 import scipy
 
 RATE = 500.0
@@ -47,7 +46,7 @@ def test_alarms_are_as_rare_as_they_are_allowed_to_be():
     stamps, external = observed(120.0, 1)
     deviation = np.broadcast_to([1.0, 2.0], external.shape)
     thresholds = calibrate_thresholds(
-        external, deviation, stamps, false_alarms_per_hour=60.0, hold=0.0
+        external, deviation, stamps, false_alarms_per_hour=60.0
     )
     # The same noise in units of its deviation has the same factor on both joints.
     assert thresholds.factor[0] == pytest.approx(thresholds.factor[1], rel=0.15)
@@ -177,16 +176,6 @@ def test_bursts_shorter_than_the_hold_are_noise():
     assert said == [False] * 8 + [True] * 2 + [False]
 
 
-def test_noise_and_parameters_add_to_the_band_as_variances(identification):
-    model = identification.model
-    motion = identification.datasets[0].motion.part(slice(50, 60))
-    noise = np.asarray(model.quality['residual_standard_deviation'])
-    np.testing.assert_allclose(
-        PredictionBand(model).along(motion) ** 2 - noise**2,
-        ParameterError(model).variance(motion), rtol=1e-9,
-    )
-
-
 def test_wrong_calls_are_refused(identification):
     stamps, external = observed(15.0, 3)
     deviation = np.ones_like(external)
@@ -205,8 +194,8 @@ def test_wrong_calls_are_refused(identification):
                 external, np.ones_like(external), stamps,
                 rest_share=np.full_like(external, share),
             )
-    with pytest.raises(DataError, match='residuals'):
-        PredictionBand(identification.model.with_quality({}))
+    with pytest.raises(UsageError, match='residual'):
+        ContactObserver(identification.model.with_quality({}), RATE)
 
 
 # --- thresholds as a file ----------------------------------------------------------------
