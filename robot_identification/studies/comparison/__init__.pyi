@@ -9,7 +9,7 @@ from .comparison import (
 from .report import (
     CompareResult as CompareResult, comparison_file_content as comparison_file_content,
     comparison_text as comparison_text, ComparisonOptions as ComparisonOptions,
-    run_comparison as run_comparison,
+    run_comparison as run_comparison, TORQUE_HEADER as TORQUE_HEADER, torque_rows as torque_rows,
 )
 from .sliding import (
     common_range as common_range, compare_joints_of_size as compare_joints_of_size,

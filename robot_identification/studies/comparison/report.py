@@ -229,7 +229,7 @@ def render_comparison_report(result: CompareResult, command_line: str = '') -> s
                     (group_words(group.group), _parameter_rows(group), group.notes)
                     for group in pair.comparison.groups
                 ],
-                'torque': _torque_rows(pair.torque),
+                'torque': torque_rows(pair.torque),
                 'samples': pair.torque.samples,
             }
             for pair in result.pairs
@@ -257,7 +257,7 @@ def _pair_lines(pair: ComparedPair) -> list[str]:
             lines += ['', *text_table(PARAMETER_HEADER, rows)]
     lines += [
         '', *wrap(f'Difference of torque along a motion of {pair.torque.samples} samples:'),
-        *text_table(TORQUE_HEADER, _torque_rows(pair.torque)),
+        *text_table(TORQUE_HEADER, torque_rows(pair.torque)),
     ]
     of_groups = [
         f'{group_words(group.group)}: {note}'
@@ -307,7 +307,8 @@ def _chance(p_value: float) -> str:
     return p_words(p_value).lstrip('=') if math.isfinite(p_value) else NOT_AVAILABLE
 
 
-def _torque_rows(torque: TorqueChange) -> list[tuple[str, ...]]:
+def torque_rows(torque: TorqueChange) -> list[tuple[str, ...]]:
+    """Return the cells of the table of a change of torque; titles are TORQUE_HEADER."""
     return [
         (name, number(float(mean)), number(float(rms)), number(float(largest)),
          percent(float(share)))

@@ -21,7 +21,9 @@ from robot_identification.report import (
     attributes, bullets, fixed, json_text, Meaning, NOT_AVAILABLE, number, percent, Picture,
     PREDICTED, render_page, RESIDUAL, single_panel, text_table, wrap,
 )
-from robot_identification.studies.comparison import motion_of_trajectory, p_words
+from robot_identification.studies.comparison import (
+    motion_of_trajectory, p_words, TORQUE_HEADER, torque_rows,
+)
 from robot_identification.studies.temperature.line import TemperatureLine
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.trend import study_temperature, TemperatureStudy
@@ -30,7 +32,6 @@ HEADER = (
     'joint', 'from', 'to [deg C]', 'viscous', 'per K', 'std error', 'R^2', 'change',
     'Coulomb',
 )
-TORQUE_HEADER = ('joint', 'mean [N m]', 'largest [N m]', 'of limit')
 # A change of friction that other causes make as well.
 SMALL_CHANGE = 0.05
 MODEL_FILE = 'identified_model.yaml'
@@ -134,17 +135,6 @@ def temperature_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
     return rows
 
 
-def torque_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
-    """Return the cells of the table of changes of torque; titles are TORQUE_HEADER."""
-    change = study.torque
-    return [
-        (name, number(float(mean)), number(float(largest)), percent(float(share)))
-        for name, mean, largest, share in zip(
-            change.joints, change.mean, change.largest, change.share, strict=True
-        )
-    ]
-
-
 def share_words(study: TemperatureStudy) -> str:
     """Return the change of torque by size of joint in words."""
     sizes = ', '.join(
@@ -176,7 +166,7 @@ def temperature_text(study: TemperatureStudy) -> str:
         '',
         *wrap(f'Change of torque between these two, along a motion of {study.torque.samples} '
               'samples:'),
-        *text_table(TORQUE_HEADER, torque_rows(study)),
+        *text_table(TORQUE_HEADER, torque_rows(study.torque)),
         *wrap(share_words(study)),
         *bullets(study.notes),
     ]
@@ -272,7 +262,7 @@ def render_temperature_report(
         header=HEADER,
         rows=temperature_rows(study),
         torque_header=TORQUE_HEADER,
-        torque_rows=torque_rows(study),
+        torque_rows=torque_rows(study.torque),
         share_words=share_words(study),
         pictures=[_picture(study, j) for j in range(len(study.joints))],
         models=[paths[i] for i in study.order],
