@@ -122,18 +122,13 @@ def _term_map(
 
     `columns_of` returns that of a law's coefficients, of its joint and temperature, (rows, k).
     """
-    parameters = model.parameters
-    row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
-    M = np.zeros((model.robot.n, rows, len(model.theta_base)))
-    for term, columns in parameters.friction_columns:
-        joint = term.joint
-        found = columns_of(term.law, joint, term.law.temperature_at(
-            None if model.temperature is None else model.temperature[joint]
-        ))
-        for k, column in enumerate(range(columns.start, columns.stop)):
-            if column in row_of:
-                M[joint, :, row_of[column]] += found[:, k]
-    return M
+    M = np.zeros((model.robot.n, rows, model.parameters.size))
+    for term, columns in model.parameters.friction_columns:
+        temperature = term.law.temperature_at(
+            None if model.temperature is None else model.temperature[term.joint]
+        )
+        M[term.joint, :, columns] = columns_of(term.law, term.joint, temperature)
+    return M[:, :, model.reduction.independent]
 
 
 def sliding_friction(model: IdentifiedModel, where: SlidingRange) -> SlidingFriction:
