@@ -25,8 +25,6 @@ from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, unpa
 LARGEST_LAYOUTS = 16
 _HEADER = 4  # in front of each message [bytes]
 _WORD = 8  # what is compared at once [bytes]
-# What a writer may add to fill up the last word.
-_LARGEST_PADDING = 7
 
 ByteArray = NDArray[np.uint8]
 FieldsT = TypeVar('FieldsT')
@@ -108,7 +106,8 @@ class Walker:
     def finish(self) -> None:
         """Raise Damage if more than padding is left."""
         left = len(self._payload) - self._position
-        if left > _LARGEST_PADDING:
+        # A writer may fill up the last word.
+        if left >= _WORD:
             raise Damage(f'a message of another type: {left} bytes are left over')
 
 

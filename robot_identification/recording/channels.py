@@ -90,24 +90,26 @@ def _walk_array(walker: Walker) -> IndexArray:
 class ValueTable:
     """Rows of a topic with one number, or one for each joint, added block by block."""
 
-    def __init__(self, kind: str, source: Source, sign: FloatArray) -> None:
+    def __init__(self, topic: str, kind: str, source: Source, sign: FloatArray) -> None:
+        self._topic = topic
         self._kind = _SCALARS.get(kind, 'f8')
         self._source = source
-        self.width = len(sign) if source.per_joint else 1
-        self._factor = source.scale * (sign if source.signed else np.ones(self.width))
+        self._width = len(sign) if source.per_joint else 1
+        self._factor = source.scale * (sign if source.signed else np.ones(self._width))
         self._times = GrowingArray(1, np.int64)
-        self._rows = GrowingArray(self.width)
+        self._rows = GrowingArray(self._width)
         self.seen = {source.channel}
-        self.other_length = 0  # how many messages had not one number for each joint
+        self.notes: tuple[str, ...] = ()  # what a reader should know of the rows, once finished
+        self._other_length = 0  # how many messages had not one number for each joint
 
     def add(self, block: RawBlock) -> None:
         """Add the messages of a block; raise Damage behind those before a damaged one."""
         groups, damage = group_by_layout(block.payloads, self._walk)
         used = np.zeros(len(block), dtype=bool)
-        values = np.empty((len(block), self.width))
+        values = np.empty((len(block), self._width))
         for group in groups:
-            if len(group.fields) != self.width:
-                self.other_length += len(group.rows)
+            if len(group.fields) != self._width:
+                self._other_length += len(group.rows)
                 continue
             used[group.rows] = True
             values[group.rows] = group.numbers(group.fields, self._kind)
@@ -123,15 +125,21 @@ class ValueTable:
 
     def finish(self) -> Readings:
         """Return what was read."""
+        if self._other_length:
+            self.notes = (
+                f'{self._other_length} messages on {self._topic} are left out, they have not one '
+                f'value for each of the {self._width} joints',
+            )
         values = {self._source.channel: self._rows.finish()}
         return Readings(self._times.finish()[:, 0], None, values)
 
 
 class ChannelTable:
     """
-    Rows of the channels on a topic other than that of the joint states, as far as it has any.
+    Channels on a topic other than that of the joint states, as far as it has any.
 
-    What is wrong with them does not harm the rest: it is noted, and they are read no further.
+    `channels` are their names by the quantity. What is wrong with them does not harm the rest: it
+    is noted where `is_noted`, and they are read no further.
     """
 
     def __init__(
@@ -164,18 +172,14 @@ class ChannelTable:
     @property
     def notes(self) -> list[str]:
         """Return what could not be used."""
-        found = []
-        listed = ', '.join(self._channels.values())
-        if isinstance(self._rows, ValueTable) and self._rows.other_length:
-            found.append(
-                f'{listed}: {self._rows.other_length} messages on {self._topic} are left out, '
-                f'they have not one value for each of the {self._rows.width} joints'
-            )
+        if not self._is_noted:
+            return []
+        found = [*self._rows.notes]
         if self._problem:
-            found.append(f'{listed}: {self._topic} is read no further: {self._problem}')
+            found.append(f'{self._topic} is read no further: {self._problem}')
         elif not self._rows.seen:
-            found.append(f'{listed}: {self._topic} has no value of the joints: left out')
-        return found if self._is_noted else []
+            found.append(f'{self._topic} has no value of the joints: left out')
+        return [f'{", ".join(self._channels.values())}: {note}' for note in found]
 
 
 def make_channel_tables(
@@ -207,7 +211,7 @@ def make_channel_tables(
                 named = JointTable(kind, columns.anew(), counted, ['effort'])
                 tables[chosen] = ChannelTable(chosen, named, {'effort': channel})
             else:
-                values = ValueTable(kind, source, encoders.sign)
+                values = ValueTable(chosen, kind, source, encoders.sign)
                 tables[chosen] = ChannelTable(chosen, values, {channel: channel})
             wanted.discard(channel)
         if len(found) > 1:

@@ -25,10 +25,10 @@ import numpy as np
 from robot_identification.arrays import FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError
 from robot_identification.recording.column_names import is_unit
+from robot_identification.recording.raw_bag import BLOCK_MESSAGES
 from robot_identification.recording.table import Table, WINDOWS
 
 TEXT_SUFFIXES = ('.csv', '.tsv', '.txt', '.log', '.dat', '.asc')
-BLOCK_LINES = 10_000  # that are turned into numbers together
 _LARGEST_LINE = 1_000_000  # [characters]; a longer one is no table
 # What is read to find out how a text is laid out [bytes, lines]; chosen: headers of loggers have
 # up to some fifty lines.
@@ -95,7 +95,7 @@ class TextTable(Table):
                 continue
             lines.append(line)
             self._lines.append(number)
-            if len(lines) == BLOCK_LINES:
+            if len(lines) == BLOCK_MESSAGES:
                 rows.append(self._numbers(lines, places, time))
                 lines = []
         if lines:

@@ -293,7 +293,7 @@ def test_other_bytes_are_no_table(plain, tmp_path):
 
 
 def test_long_tables_are_read_in_blocks(plain, rows, monkeypatch):
-    monkeypatch.setattr(text_table, 'BLOCK_LINES', 7)
+    monkeypatch.setattr(text_table, 'BLOCK_MESSAGES', 7)
     np.testing.assert_array_equal(read_recording(plain, NAMES).effort, rows[3])
 
 
