@@ -14,7 +14,6 @@ What is read is bounded by the size that a type may have: garbage is refused bef
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -149,7 +148,7 @@ class RtdeConnection:
         self._name = f'{options.host}:{options.port}'
         self._timeout = options.timeout
         self._stopped = stopped
-        self._texts: deque[str] = deque(maxlen=5)
+        self.texts: tuple[str, ...] = ()  # what the robot had to say, the last of it
         self.kinds: dict[str, str] = {}  # type of each field of a sample, by key
         self.missing: Mapping[str, str] = {}  # what the robot says of fields that it lacks
         try:
@@ -163,11 +162,6 @@ class RtdeConnection:
             ) from error
         # Each request is small, and is waited for.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Return what the robot had to say, the last of it."""
-        return tuple(self._texts)
 
     def agree(self, asked: float) -> None:
         """Agree upon the version of the protocol, and the rate for one that is asked for [Hz]."""
@@ -198,7 +192,7 @@ class RtdeConnection:
         self.kinds, self._recipe = dict(zip(keys, kinds, strict=True)), answer[0]
         lacking = {key: kind for key, kind in self.kinds.items() if kind in (NOT_FOUND, IN_USE)}
         unknown = [f'{key} ({kind!r:.40})' for key, kind in self.kinds.items()
-                   if key not in lacking and kind not in TYPES]
+                   if kind not in (*TYPES, NOT_FOUND, IN_USE)]
         if unknown:
             raise RtdeRefusedError(
                 f'{self._name} gives fields of unknown types: {", ".join(unknown)}: leave them '
@@ -280,7 +274,7 @@ class RtdeConnection:
             payload = self._receive_exactly(size, deadline)
             if found == kind[0]:
                 return payload
-            self._texts.append(read_text_message(payload))
+            self.texts = (*self.texts, read_text_message(payload))[-5:]
 
     def _receive_exactly(self, count: int, deadline: float) -> bytes:
         """Return so many bytes, which come in any pieces, all of them before the deadline."""
@@ -308,7 +302,7 @@ class RtdeConnection:
 
     def _last_message(self) -> str:
         """Return the last words of the robot as a part of a sentence."""
-        return f'; it said {self._texts[-1]!r}' if self._texts else ''
+        return f'; it said {self.texts[-1]!r}' if self.texts else ''
 
 
 def _layout(kinds: Mapping[str, str]) -> str:
@@ -347,9 +341,9 @@ def connect(options: RtdeOptions, stopped: Callable[[], bool] = lambda: False) -
 
     Fields that the robot does not know are left out, unless they are required.
 
-    Raise RtdeLostError if there is no answer in time, or the connection breaks. Raise
-    RtdeRefusedError if the robot speaks another version of the protocol, lacks a required field or
-    all of them, or what answers is no robot.
+    Raise RtdeLostError if there is no answer in time, the connection breaks, or another client
+    holds a required field. Raise RtdeRefusedError if the robot speaks another version of the
+    protocol, lacks a required field or all of them, or what answers is no robot.
     """
     keys: tuple[str, ...] = (TIMESTAMP, *options.fields)
     missing: dict[str, str] = {}
@@ -363,7 +357,11 @@ def connect(options: RtdeOptions, stopped: Callable[[], bool] = lambda: False) -
                 connection.start()
                 return connection
             missing |= lacking
-            _check_missing(options, missing, connection.version)
+            needed = [key for key in (TIMESTAMP, *options.required) if key in missing]
+            if not needed and set(options.fields) <= set(missing):
+                needed = list(options.fields)
+            if needed:
+                raise _not_given({key: missing[key] for key in needed}, connection.version)
         except BaseException:
             connection.cut()
             raise
@@ -372,24 +370,12 @@ def connect(options: RtdeOptions, stopped: Callable[[], bool] = lambda: False) -
         keys = tuple(key for key in keys if key not in lacking)
 
 
-def _check_missing(
-    options: RtdeOptions, missing: Mapping[str, str], version: Sequence[int]
-) -> None:
-    """
-    Check that what a robot does not give can be left out.
-
-    Raise RtdeRefusedError if a required field is missing, or all are. Raise RtdeLostError if a
-    required field is in use by another client, which may leave.
-    """
-    lacking = [key for key in (TIMESTAMP, *options.required) if key in missing]
-    if not lacking and set(options.fields) <= set(missing):
-        lacking = list(options.fields)
-    if not lacking:
-        return
-    listed = ', '.join(f'{key} ({missing[key]})' for key in lacking)
-    if all(missing[key] == IN_USE for key in lacking):
-        raise RtdeLostError(f'the robot does not give {listed}: another client holds them')
-    raise RtdeRefusedError(
+def _not_given(missing: Mapping[str, str], version: Sequence[int]) -> DataError:
+    """Return the error of required fields that a robot, of a software version, does not give."""
+    listed = ', '.join(f'{key} ({kind})' for key, kind in missing.items())
+    if set(missing.values()) == {IN_USE}:
+        return RtdeLostError(f'the robot does not give {listed}: another client holds them')
+    return RtdeRefusedError(
         f'the robot (software {".".join(map(str, version))}) does not give {listed}: correct the '
         'names, leave them out of the keys, or update the robot'
     )
