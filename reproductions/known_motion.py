@@ -44,13 +44,26 @@ def known_problem(
     return Observations(robot, reduction, [data]).factor()
 
 
+def map_base_parameters(
+    source: BaseReduction, target: BaseReduction, frames: FloatArray
+) -> FloatArray:
+    """
+    Return M (b_target, b_source) of ``theta_target = M @ theta_source``, two base sets of one arm.
+
+    `frames` (10 n, 10 n) maps inertial parameters in the source's link frames to the target's.
+    """
+    K = target.K.copy()
+    K[:, : len(frames)] = K[:, : len(frames)] @ frames
+    return K[:, source.independent]
+
+
 def torque_of_base(
     robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray, motion: Motion
 ) -> FloatArray:
     """Return the torques of base parameters in joint frames along a motion, shape (N, n) [N m]."""
-    theta = np.zeros(reduction.parameters.size)
-    theta[reduction.independent] = theta_base
-    tau: FloatArray = standard_torque(robot, reduction.parameters, theta, motion)
+    tau: FloatArray = standard_torque(
+        robot, reduction.parameters, reduction.lift(theta_base), motion
+    )
     return tau
 
 

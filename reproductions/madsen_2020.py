@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from reproductions.known_motion import map_base_parameters
 from reproductions.madsen_2020_arm import (
     calibrate, Calibration, design_motions, DURATION, elastic_arm, ElasticArm, FITS, RATE, ROBOT,
     STIFFNESS, write_bags, WRONG_SIGN,
@@ -21,7 +22,7 @@ from reproductions.pieces import Pieces
 from reproductions.reproduction import Cell, Report, Reproduction, Table
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import (
-    BaseReduction, map_base_parameters, reduce_to_base, upper_bound,
+    BaseReduction, reduce_to_base, upper_bound,
 )
 from robot_identification.model.base_structure import (
     find_symbols, linear_classes, PUBLISHED_ORDERS, published_rows, to_text,

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from reproductions import porcelli_2020_data as thesis
 from reproductions.joint_groups import JointGroupLeastSquares
-from reproductions.known_motion import known_problem, root_mean_square, torque_of_base
+from reproductions.known_motion import (
+    known_problem, map_base_parameters, root_mean_square, torque_of_base,
+)
 from reproductions.porcelli_2020_corrections import conservative_bounds, corrected
 from reproductions.porcelli_2020_motion import recorded_instants, series
 from reproductions.porcelli_2020_structure import dh_parameters, noise_deviation
@@ -25,9 +27,7 @@ from robot_identification.estimation.estimators.least_squares import (
     OrdinaryLeastSquares, WeightedLeastSquares,
 )
 from robot_identification.excitation.fourier_table import nearest_at_rest
-from robot_identification.model.base_parameters import (
-    BaseReduction, map_base_parameters, reduce_to_base,
-)
+from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
 from robot_identification.model.base_structure import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction

@@ -22,9 +22,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.ridge import (
-    RidgeRegression, shortest_standard_parameters,
-)
+from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
@@ -181,7 +179,7 @@ class SimulatedYoubot:
         problem = self.problem(motion, tau, parameters)
         found = estimator.estimate(problem)
         standard = (
-            shortest_standard_parameters(problem.reduction, found.theta)
+            np.linalg.pinv(problem.reduction.K) @ found.theta
             if found.standard is None else found.standard
         )
         predicted = standard_torque(self.robot, parameters, standard, self.validation)
@@ -235,7 +233,7 @@ class SimulatedYoubot:
         # The others are rounding.
         singular, right = singular[: len(K)], right[: len(K)]
         ridge, exact = (
-            shortest_standard_parameters(problem.reduction, estimator.estimate(problem).theta)
+            np.linalg.pinv(problem.reduction.K) @ estimator.estimate(problem).theta
             for estimator in (RidgeRegression(), OrdinaryLeastSquares())
         )
         inside = right.T @ (right @ ridge)

@@ -11,7 +11,7 @@ from functools import partial
 import time
 
 import numpy as np
-from reproductions.known_motion import known_problem, torque_of_base
+from reproductions.known_motion import known_problem, map_base_parameters, torque_of_base
 from reproductions.pieces import Pieces
 from reproductions.raviola_2021_arms import (
     delay_effort, identify_run, load_arm, LS, manufacturer_torque, read_for, record, ROTOR_SHARES,
@@ -26,7 +26,6 @@ from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.judgement import Identification
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.base_parameters import map_base_parameters
 from robot_identification.model.frames import link_frames
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import Motion

@@ -156,32 +156,6 @@ class BaseReduction:
         return standard
 
 
-def map_base_parameters(
-    source: BaseReduction, target: BaseReduction, frames: FloatArray | None = None
-) -> FloatArray:
-    """
-    Return M (b_target, b_source) of ``theta_target = M @ theta_source``, two base sets of one arm.
-
-    M is square and invertible where both see the same columns in the same mounting. `frames` (10
-    n, 10 n) maps inertial parameters in the source's link frames to those in the target's. Raises
-    UsageError if the two have different standard parameters.
-    """
-    if source.parameters != target.parameters:
-        raise UsageError('the two sets of base parameters have different standard parameters')
-    if frames is None and source.frames != target.frames:
-        raise UsageError(
-            f'the sets are stated in {source.frames} and {target.frames} frames: give the change '
-            'of frames'
-        )
-    lift = np.zeros((source.parameters.size, source.rank))
-    lift[source.independent, np.arange(source.rank)] = 1.0
-    if frames is not None:
-        inertial = slice(0, len(frames))
-        lift[inertial] = frames @ lift[inertial]
-    M: FloatArray = target.K @ lift
-    return M
-
-
 def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> Motion:
     """
     Return unrelated random samples for structural questions.

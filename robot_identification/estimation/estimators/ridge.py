@@ -19,7 +19,7 @@ from robot_identification.estimation.solving import (
     describe_estimate, least_squares, need_observations, propagate, renew_weights,
     residual_deviation, rows_per_joint, without,
 )
-from robot_identification.model import BaseReduction, prior_inertial_parameters
+from robot_identification.model import prior_inertial_parameters
 import scipy
 
 RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')
@@ -207,16 +207,3 @@ def _solve(
             'the penalty of ridge is too small to decide the others: give a larger one, or '
             'record a richer motion'
         ) from None
-
-
-def shortest_standard_parameters(reduction: BaseReduction, theta_base: FloatArray) -> FloatArray:
-    """
-    Return the standard parameters (p,) of least norm that have given base parameters (b,).
-
-    For a ridge estimate they are the minimizer over all standard parameters: what the youBot
-    report prints, in its table 4.1, as masses and inertias. They have no part in the null space
-    of the observation matrix, and no physical meaning.
-    """
-    orthogonal, triangle = np.linalg.qr(reduction.K.T)
-    theta: FloatArray = orthogonal @ scipy.linalg.solve_triangular(triangle, theta_base, trans='T')
-    return theta
