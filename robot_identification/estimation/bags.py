@@ -134,9 +134,12 @@ def survey_bag(source: BagSource) -> Bag:
 def survey(source: BagSource, recording: Recording, dataset: Dataset) -> Bag:
     """Return a bag that was read with what is to be known of it."""
     robot, fitted = source.robot, dataset.fitted
-    temperature = None
+    temperature = temperature_range = None
     if dataset.motion.temperature is not None and fitted.any():
-        temperature = _mean_and_range(dataset, dataset.motion.temperature)
+        temperature, _, *extremes = _statistics(dataset, dataset.motion.temperature)
+        temperature_range = np.array(extremes)
+    _, deviation, _, _ = _statistics(dataset, dataset.effort)
+    _, _, slowest, fastest = _statistics(dataset, dataset.motion.dq)
     window = (source.processing.start, source.processing.stop)
     return Bag(
         source,
@@ -145,11 +148,11 @@ def survey(source: BagSource, recording: Recording, dataset: Dataset) -> Bag:
         period=divided_period(dataset),
         stationary=find_stationary_joints([dataset]),
         constant_effort=find_constant_effort_joints(dataset),
-        temperature=None if temperature is None else temperature[0],
-        temperature_range=None if temperature is None else temperature[1:],
-        standard_deviation=_deviation_of_effort(dataset),
+        temperature=temperature,
+        temperature_range=temperature_range,
+        standard_deviation=deviation,
         has_rotors=dataset.motion.rotor is not None,
-        fastest=_fastest(dataset),
+        fastest=np.maximum(-slowest, fastest),
         contradictions=dataset.contradictions,
         stated_unit=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
@@ -188,19 +191,27 @@ def read_bag(source: BagSource) -> Recording:
     return replace(recording, source=source.name)
 
 
-def _deviation_of_effort(dataset: Dataset) -> FloatArray:
-    """Return the standard deviation of what is fitted, shape (n,); zero of nothing."""
-    count = int(np.count_nonzero(dataset.fitted))
-    n = dataset.effort.shape[1]
+def _statistics(dataset: Dataset, signal: FloatArray) -> tuple[FloatArray, ...]:
+    """
+    Return mean, standard deviation, least and largest value of what is fitted of a signal (N, n).
+
+    Each is (n,), zero of nothing; of a long recording they are found part by part.
+    """
+    count, n = int(np.count_nonzero(dataset.fitted)), signal.shape[1]
+    if not count:
+        return (np.zeros(n),) * 4
     if count <= LARGEST_IN_MEMORY:
-        return dataset.effort[dataset.fitted].std(axis=0) if count else np.zeros(n)
+        values = signal[dataset.fitted]
+        return values.mean(axis=0), values.std(axis=0), values.min(axis=0), values.max(axis=0)
     mean, variance = np.zeros(n), np.zeros(n)
-    for effort in _fitted_parts(dataset, dataset.effort):
-        mean += effort.sum(axis=0) / count
-    for effort in _fitted_parts(dataset, dataset.effort):
-        variance += np.sum((effort - mean) ** 2, axis=0) / count
-    deviation: FloatArray = np.sqrt(variance)
-    return deviation
+    least, largest = np.full(n, np.inf), np.full(n, -np.inf)
+    for values in _fitted_parts(dataset, signal):
+        mean += values.sum(axis=0) / count
+        least = np.minimum(least, values.min(axis=0, initial=np.inf))
+        largest = np.maximum(largest, values.max(axis=0, initial=-np.inf))
+    for values in _fitted_parts(dataset, signal):
+        variance += np.sum((values - mean) ** 2, axis=0) / count
+    return mean, np.sqrt(variance), least, largest
 
 
 def _fitted_parts(dataset: Dataset, signal: FloatArray) -> Iterator[FloatArray]:
@@ -209,22 +220,3 @@ def _fitted_parts(dataset: Dataset, signal: FloatArray) -> Iterator[FloatArray]:
         yield np.asarray(signal[rows])[dataset.fitted[rows]]
         release(signal)
         release(dataset.fitted)
-
-
-def _fastest(dataset: Dataset) -> FloatArray:
-    """Return the largest speed of each joint in what is fitted, shape (n,) [rad/s]."""
-    fastest: FloatArray = np.max([
-        np.abs(dq).max(axis=0, initial=0.0) for dq in _fitted_parts(dataset, dataset.motion.dq)
-    ], axis=0)
-    return fastest
-
-
-def _mean_and_range(dataset: Dataset, signal: FloatArray) -> FloatArray:
-    """Return mean, least and largest value of what is fitted of a signal, shape (3, n)."""
-    count = np.count_nonzero(dataset.fitted)
-    parts = [
-        (part.sum(axis=0), part.min(axis=0, initial=np.inf), part.max(axis=0, initial=-np.inf))
-        for part in _fitted_parts(dataset, signal)
-    ]
-    totals, lowest, highest = (np.array(values) for values in zip(*parts, strict=True))
-    return np.stack([totals.sum(axis=0) / count, lowest.min(axis=0), highest.max(axis=0)])

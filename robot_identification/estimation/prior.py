@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import FloatArray, triangle_of
+from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.estimation.estimate import PriorTerm
 from robot_identification.model import BaseReduction, prior_inertial_parameters, RobotModel
 import scipy
@@ -66,15 +66,29 @@ class CadPrior:
         mean[: len(self.inertial)] = self.inertial
         deviation[: len(self.inertial)] = self.deviation
         deviation[parameters.reflected_inertia_slice] = self.reflected_inertia_deviation
-        K = reduction.K[rows]
-        # K S K' = L L' by QR of its root, transposed.
-        lower = triangle_of((K * deviation).T).T
-        whitened = np.sqrt(weight) * scipy.linalg.solve_triangular(
-            lower, np.eye(len(rows)), lower=True
-        )
-        matrix = np.zeros((len(rows), size))
-        matrix[:, rows] = whitened
-        return PriorTerm(matrix, whitened @ (K @ mean))
+        return whitened_prior(reduction, size, rows, mean, deviation, weight)
+
+
+def whitened_prior(
+    reduction: BaseReduction, size: int, rows: IntArray, mean: FloatArray, deviation: FloatArray,
+    weight: float,
+) -> PriorTerm:
+    """
+    Return a prior on standard parameters as one on some of the base parameters, its `rows` (m,).
+
+    Of all standard parameters with given base parameters the nearest are taken: their distance
+    from the `mean` (p,), in deviations (p,), is that of the base parameters in the metric ``(K S
+    K')^-1``. The problem has `size` unknowns.
+    """
+    K = reduction.K[rows]
+    # K S K' = L L' by QR of its root, transposed.
+    lower = triangle_of((K * deviation).T).T
+    whitened = np.sqrt(weight) * scipy.linalg.solve_triangular(
+        lower, np.eye(len(rows)), lower=True
+    )
+    matrix = np.zeros((len(rows), size))
+    matrix[:, rows] = whitened
+    return PriorTerm(matrix, whitened @ (K @ mean))
 
 
 def cad_prior(robot: RobotModel, contradicted: Collection[int] = ()) -> CadPrior:

@@ -13,7 +13,7 @@ from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimate import (
     check_count, check_positive, Estimate, Estimator, PriorTerm,
 )
-from robot_identification.estimation.prior import prior_deviation
+from robot_identification.estimation.prior import prior_deviation, whitened_prior
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
     describe_estimate, least_squares, need_observations, propagate, renew_weights,
@@ -26,6 +26,7 @@ RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')
 # Penalties that cross-validation tries, from a part of the smallest to one of the largest
 # eigenvalue, and their number; between two of them the minimum is searched.
 LEAST_PART, GREATEST_PART, CANDIDATES = 1.0e-6, 1.0e3, 121
+_Center = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,14 @@ class RidgeRegression(Estimator):
         )
 
     def _center(self, problem: IdentificationProblem) -> _Center:
+        """Return the standard parameters (p,) that are regularized towards, and their units."""
         size = problem.reduction.parameters.size
         if not self.toward_prior:
-            return _Center(np.zeros(size), np.ones(size))
+            return np.zeros(size), np.ones(size)
         robot = need_observations(problem, 'ridge with toward_prior').robot
         values = np.zeros(size)
         values[: 10 * robot.n] = prior_inertial_parameters(robot)
-        return _Center(values, prior_deviation(robot, size))
+        return values, prior_deviation(robot, size)
 
     def _prior(
         self, problem: IdentificationProblem, weights: FloatArray, center: _Center
@@ -125,31 +127,8 @@ class RidgeRegression(Estimator):
         )
         if unseen:
             note += f'; {unseen} combinations have no data, only the penalty decides them'
-        return center.rows(problem, penalty), note
-
-
-@dataclass(frozen=True, eq=False)
-class _Center:
-    """Standard parameters (p,) that are regularized towards, and their units (p,)."""
-
-    values: FloatArray
-    deviation: FloatArray
-
-    def rows(self, problem: IdentificationProblem, penalty: float) -> PriorTerm:
-        """
-        Return the penalty on standard parameters as one on base parameters.
-
-        Of all standard parameters with given base parameters the nearest are taken: their
-        distance is that of the base parameters in the metric ``(K S K')^-1``.
-        """
-        K = problem.reduction.K
-        triangle = np.linalg.qr((K * self.deviation).T, mode='r')
-        inverse = scipy.linalg.solve_triangular(triangle, np.eye(len(K)), trans='T')
-        rows = np.sqrt(penalty) * inverse
-        return PriorTerm(
-            np.column_stack([rows, np.zeros((len(K), problem.nuisance))]),
-            rows @ (K @ self.values),
-        )
+        rows = np.arange(problem.reduction.rank)
+        return whitened_prior(problem.reduction, problem.size, rows, *center, penalty), note
 
 
 class _Spectrum:
@@ -165,8 +144,8 @@ class _Spectrum:
         b, K = problem.reduction.rank, problem.reduction.K
         R, z = problem.stacked(weights)
         nuisance, _ = np.linalg.qr(R[:, b:])
-        side = without(nuisance, z - R[:, :b] @ (K @ center.values))
-        standard = without(nuisance, R[:, :b]) @ (K * center.deviation)
+        side = without(nuisance, z - R[:, :b] @ (K @ center[0]))
+        standard = without(nuisance, R[:, :b]) @ (K * center[1])
         left, singular, _ = np.linalg.svd(standard, full_matrices=False)
         self.tolerance = 10.0 * max(standard.shape) * float(np.finfo(float).eps)
         count = int(np.count_nonzero(singular > self.tolerance * singular[0]))

@@ -35,7 +35,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.problem import Blocks, IdentificationProblem, Observations
+from robot_identification.estimation.problem import Blocks, Observations
 from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
     blocks_in_window, BlockScores, Coordinates, divided, held_by_bounds, lag_of_products,
@@ -142,13 +142,15 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     TooFewBlocksError below two blocks.
     """
     problem = divided(problem_of(estimate))
-    coordinates = Coordinates(estimate, estimate.weights)
-    found = _blocks_covariance(coordinates, problem.blocks, _duration(problem))
+    coordinates, observations = Coordinates(estimate, estimate.weights), problem.observations
+    # The time is not known where rates are not.
+    duration, distinct = (math.nan, math.nan) if observations is None else (
+        observations.duration, observations.distinct_duration
+    )
+    found = _blocks_covariance(coordinates, problem.blocks, duration)
     if not problem.phases:
         return found
-    return _raised(
-        found, _blocks_covariance(coordinates, problem.phases, _distinct_duration(problem))
-    )
+    return _raised(found, _blocks_covariance(coordinates, problem.phases, distinct))
 
 
 def _blocks_covariance(coordinates: Coordinates, parts: Blocks, duration: float) -> Covariance:
@@ -377,17 +379,6 @@ def _are_solved(estimate: Estimate, seen: ResidualSums) -> bool:
     expected = problem.squared_residuals(np.append(estimate.theta, estimate.nuisance))
     rounding = ROUNDING * problem.squared_torque
     return bool(np.all(np.abs(seen.squares - expected) <= SAME_ROWS * expected + rounding))
-
-
-def _duration(problem: IdentificationProblem) -> float:
-    """Return the time that the samples of a problem take [s]; NaN where rates are unknown."""
-    return math.nan if problem.observations is None else problem.observations.duration
-
-
-def _distinct_duration(problem: IdentificationProblem) -> float:
-    """Return that time with repetitions of a motion counted once [s]; NaN likewise."""
-    observations = problem.observations
-    return math.nan if observations is None else observations.distinct_duration
 
 
 def _notes(estimate: Estimate) -> tuple[str, ...]:
