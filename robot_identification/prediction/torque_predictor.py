@@ -56,7 +56,8 @@ def lacks_temperature(model: IdentifiedModel, temperature: FloatArray | None) ->
 
     `temperature` (n,) is NaN where it is unknown [deg C].
     """
-    return _lack(_friction_with_temperature(model), temperature)
+    needed = _friction_with_temperature(model)
+    return needed if temperature is None else needed & ~np.isfinite(temperature)
 
 
 def _friction_with_temperature(model: IdentifiedModel) -> BoolArray:
@@ -65,11 +66,6 @@ def _friction_with_temperature(model: IdentifiedModel) -> BoolArray:
     for term in model.parameters.friction:
         needed[term.joint] |= term.law.needs_temperature
     return needed
-
-
-def _lack(needed: BoolArray, temperature: FloatArray | None) -> BoolArray:
-    """Return where a temperature is needed and not known."""
-    return needed if temperature is None else needed & ~np.isfinite(temperature)
 
 
 def _why_uncorrected(model: IdentifiedModel, rate: float, cutoff: float) -> str:
@@ -213,7 +209,9 @@ class TorquePredictor:
             size.dot(self._share) <= 1.0 or np.all(size <= self._largest)
         )):
             return None
-        if self._any_heated and _lack(self._heated, temperature).any():
+        if self._any_heated and (
+            temperature is None or not np.isfinite(temperature[self._heated]).all()
+        ):
             return None
         elapsed = stamp - self._last_stamp
         if elapsed == 0.0:

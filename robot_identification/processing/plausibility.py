@@ -143,7 +143,10 @@ def check_velocities(
             f'{where}: joints are swapped: {pairs}; correct the names in the driver, or map them '
             'with --joint-names'
         )
-    definite = [j for j in bad if abs(fit[j]) > CLOSE_CORRELATION and _is_definite(own[j])]
+    definite = [
+        j for j in bad if abs(fit[j]) > CLOSE_CORRELATION
+        and not 1.0 / DEFINITE_FACTOR < own[j] < DEFINITE_FACTOR
+    ]
     if definite:
         raise DataError(_wrong_factor(where, [names[j] for j in definite], own[definite],
                                       len(definite) == np.count_nonzero(known)))
@@ -181,22 +184,13 @@ def _is_near_one(factor: FloatArray) -> BoolArray:
     return near
 
 
-def _is_definite(factor: float) -> bool:
-    return factor < 0.0 or not 1.0 / DEFINITE_FACTOR < factor < DEFINITE_FACTOR
-
-
 def _find_swaps(agreement: Agreement, bad: Sequence[int]) -> list[tuple[int, int]]:
     """Return which velocity is whose, among joints whose own does not fit."""
-    swaps = []
-    for k in bad:
-        for j in bad:
-            if (
-                j != k
-                and agreement.correlation[k, j] > CLOSE_CORRELATION
-                and _is_near_one(agreement.slope[k, j])
-            ):
-                swaps.append((j, k))
-    return swaps
+    return [
+        (j, k) for k in bad for j in bad
+        if j != k and agreement.correlation[k, j] > CLOSE_CORRELATION
+        and _is_near_one(agreement.slope[k, j])
+    ]
 
 
 def _wrong_factor(where: str, names: Sequence[str], factors: FloatArray, is_all: bool) -> str:

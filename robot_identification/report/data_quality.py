@@ -49,12 +49,18 @@ def recorder_notes(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
     """Return titles and values of the recorder's notes in the bags that still exist."""
     noted: dict[str, dict[str, None]] = {}
     for bag in model.provenance.get('bags', ()):
-        custom = _custom_data(Path(str(bag.get('path', ''))))
+        try:
+            custom = read_metadata(Path(str(bag.get('path', ''))) / METADATA_FILE).custom_data
+        except Damage:
+            continue
         for key, value in custom.items():
             if key in NOTED and value:
                 noted.setdefault(NOTED[key], {})[value] = None
-        for title, text in _of_driver(custom):
-            noted.setdefault(title, {})[text] = None
+        record = read_driver_record(custom)
+        described = [] if record is None else record.describe()
+        if any(text != NOT_KNOWN for _, text in described):
+            for title, text in described:
+                noted.setdefault(title, {})[text] = None
     # Those of the operator first, in their order.
     titles = (*(title for title in NOTED.values() if title in noted), *noted)
     return tuple((title, ', '.join(noted[title])) for title in dict.fromkeys(titles))
@@ -77,20 +83,6 @@ def _reading(dataset: Dataset) -> list[tuple[str, str]]:
         ('Scored', str(np.count_nonzero(dataset.scored))),
         ('Fit for estimation', str(np.count_nonzero(dataset.fitted))),
     ]
-
-
-def _of_driver(custom: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what a recorder knew of the driver, if anything."""
-    record = read_driver_record(custom)
-    described = [] if record is None else record.describe()
-    return described if any(text != NOT_KNOWN for _, text in described) else []
-
-
-def _custom_data(bag: Path) -> Mapping[str, str]:
-    try:
-        return read_metadata(bag / METADATA_FILE).custom_data
-    except Damage:
-        return {}
 
 
 def _timing(dataset: Dataset) -> tuple[tuple[str, str], ...]:
