@@ -12,7 +12,10 @@ from .effort import (
     compare_with_current as compare_with_current, current_facts as current_facts,
     current_remarks as current_remarks, CurrentComparison as CurrentComparison,
 )
-from .effort_hypotheses import body_deviation as body_deviation, orthonormal as orthonormal
+from .effort_hypotheses import (
+    body_deviation as body_deviation, friction_columns as friction_columns,
+    orthonormal as orthonormal,
+)
 from .effort_meaning import (
     EffortMeaning as EffortMeaning, JointEvidence as JointEvidence, judge_effort as judge_effort,
 )

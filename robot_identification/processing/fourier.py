@@ -11,6 +11,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntegerArray
 from robot_identification.processing.blocks import row_blocks
 
+# Harmonics reach up to this share of half the sampling rate.
+HIGHEST_HARMONIC = 0.8
+
 
 @dataclass(frozen=True, eq=False)
 class FourierSeries:

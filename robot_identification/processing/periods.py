@@ -21,7 +21,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.processing.blocks import take_rows, thin_chosen
-from robot_identification.processing.fourier import fit_fourier, FourierSeries
+from robot_identification.processing.fourier import (
+    fit_fourier, FourierSeries, HIGHEST_HARMONIC,
+)
 import scipy
 
 # Samples of the positions that the period is searched in, and tried on, at most.
@@ -50,8 +52,6 @@ MOST_HARMONICS = 25
 MOST_STEPS = 20
 LONGEST_STEP = 0.1
 SMALLEST_STEP = 1.0e-7
-# Of half the sampling rate.
-HIGHEST_HARMONIC = 0.8
 # The motion is to be seen so often, but for the last sample and a little that noise makes.
 FEWEST_PERIODS = 2.0
 MISSING_SHARE = 0.01

@@ -19,7 +19,7 @@ from robot_identification.processing.filters import (
     window_length,
 )
 from robot_identification.processing.fourier import (
-    deviation_about_periods, fit_fourier, FourierSeries, whole_periods,
+    deviation_about_periods, fit_fourier, FourierSeries, HIGHEST_HARMONIC, whole_periods,
 )
 import scipy
 
@@ -303,8 +303,6 @@ def smooth_effort(dataset: Dataset, kinematic_filter: KinematicFilter) -> FloatA
 # it is near on the scale of the motion.
 FAR_DEVIATIONS = 5.0
 NEAR_SHARE = 0.01  # of the travel [1]; chosen
-# Harmonics up to this share of half the sampling rate.
-HIGHEST_HARMONIC = 0.8
 
 
 def follow_period(

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.model import inertial_regressor, Motion
-from robot_identification.processing import MOVING_SPEED
+from robot_identification.processing import friction_columns, MOVING_SPEED
 from robot_identification.validation.hypotheses.evidence import add_load, Evidence
 from robot_identification.validation.hypotheses.posterior import (
     BodyFit, fit_bodies, reduce_rows, tool_deviation,
@@ -24,8 +24,6 @@ from robot_identification.validation.hypotheses.thresholds import (
 from robot_identification.validation.verdict import DataWarning
 
 COMMON_FACTORS, JOINT_FACTORS = np.geomspace(0.1, 10.0, 33), np.geomspace(0.2, 5.0, 29)
-# Of the smooth sign of a velocity [rad/s].
-SLIDING_WIDTH = 0.02
 # Of the difference quotient by an encoder's zero [rad], chosen between rounding and curvature; how
 # far the search for a zero goes in all [rad], and what of the least gain its first step promises.
 ZERO_STEP, LARGEST_ZERO, PROMISING = 0.01, 1.0, 0.3
@@ -193,14 +191,12 @@ def dissipated_power(
     rest = torque - evidence.body_torque(motion, fit.theta)
     power = np.zeros(evidence.robot.n)
     for joint in range(evidence.robot.n):
-        dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
-        columns = np.column_stack([
-            np.tanh(dq / SLIDING_WIDTH), dq, np.ones_like(dq), ddq,
-        ])
+        dq, columns = motion.dq[:, joint], friction_columns(motion, joint)
         coefficients = np.linalg.lstsq(columns, rest[:, joint], rcond=1e-9)[0]
         size = evidence.deviation[joint] * np.std(dq)
         if np.abs(dq).max() > MOVING_SPEED and np.ptp(torque[:, joint]) > 0.0:
-            power[joint] = np.mean(columns[:, :2] @ coefficients[:2] * dq) / size
+            # Of viscous and dry friction.
+            power[joint] = np.mean(columns[:, 1:3] @ coefficients[1:3] * dq) / size
     return power
 
 
