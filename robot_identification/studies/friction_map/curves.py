@@ -413,18 +413,17 @@ def fit_shapes(
     ]
     is_log = np.array([name not in laws[number].ranges for number, name in places], dtype=bool)
     fastest = float(np.abs(motion.dq).max(initial=0.0))
-    ranges = np.array([
-        search_range(laws[number], name, fastest) for number, name in places
-    ]).reshape(-1, 2)
+    of_each = [search_range(laws[number], name, fastest) for number, name in places]
+    ranges = np.reshape(of_each, (-1, 2))
     low, high = np.where(is_log[:, None], np.log(ranges), ranges).T
     size = float(np.linalg.norm(tau)) or 1.0
 
     def laws_at(x: FloatArray) -> tuple[FrictionLaw, ...]:
         values = np.clip(np.where(is_log, np.exp(x), x), *ranges.T)
-        found = list(laws)
+        moved = list(laws)
         for (number, name), value in zip(places, values.tolist(), strict=True):
-            found[number] = replace(found[number], **{name: value})
-        return tuple(found)
+            moved[number] = replace(moved[number], **{name: value})
+        return tuple(moved)
 
     # The Jacobian is asked for where the residual was before.
     @lru_cache(maxsize=1)
@@ -452,11 +451,10 @@ def fit_shapes(
     if places:
         values = np.array([getattr(laws[number], name) for number, name in places])
         margin = 1e-6 * (high - low)
+        start = np.clip(np.where(is_log, np.log(values), values), low + margin, high - margin)
         x = scipy.optimize.least_squares(
-            residual, np.clip(np.where(is_log, np.log(values), values), low + margin,
-                              high - margin),
-            jacobian, (low, high), method='trf', ftol=COST_TOLERANCE, xtol=STEP_TOLERANCE,
-            gtol=COST_TOLERANCE, max_nfev=MOST_EVALUATIONS,
+            residual, start, jacobian, (low, high), method='trf', ftol=COST_TOLERANCE,
+            xtol=STEP_TOLERANCE, gtol=COST_TOLERANCE, max_nfev=MOST_EVALUATIONS,
         ).x
         found, near = laws_at(x), np.minimum(x - low, high - x) < AT_BOUND * (high - low)
         errors = np.full(len(x), np.nan)
@@ -466,15 +464,21 @@ def fit_shapes(
         errors *= np.where(is_log, np.exp(x), 1.0)
     coefficients, _, left = solved(found)
     known = dict(zip(places, zip(errors.tolist(), near.tolist(), strict=True), strict=True))
-    constants = []
-    for number, law in enumerate(found):
-        for name in law.shape:
-            error, at_bound = known.get((number, name), (np.nan, False))
-            constants.append(ShapeConstant(
-                law.name, name, float(getattr(law, name)), error, (number, name) in known, at_bound
-            ))
     return SeparableFit(
-        found, coefficients, tuple(constants), float(np.sqrt(np.mean(left**2)))
+        found, coefficients, _shape_constants(found, known), float(np.sqrt(np.mean(left**2)))
+    )
+
+
+def _shape_constants(
+    laws: Sequence[FrictionLaw], known: Mapping[tuple[int, str], tuple[float, bool]]
+) -> tuple[ShapeConstant, ...]:
+    """Return all constants; those searched have an error each, and whether it is at a bound."""
+    return tuple(
+        ShapeConstant(
+            law.name, name, float(getattr(law, name)), error, (number, name) in known, at_bound
+        )
+        for number, law in enumerate(laws) for name in law.shape
+        for error, at_bound in [known.get((number, name), (np.nan, False))]
     )
 
 
