@@ -140,39 +140,6 @@ class _Rows:
     follows: bool
 
 
-class LivePayload:
-    """
-    Payload from the joint states of an arm at work; `model` is that of the bare arm.
-
-    For `link` and what is raised see `RecursivePayload` and `LiveResiduals`.
-    """
-
-    def __init__(
-        self, model: IdentifiedModel, link: str | None = None, rate: float | None = None
-    ) -> None:
-        self._residuals = LiveResiduals(model, rate)
-        self._estimator = RecursivePayload(model, link, self._residuals.sample_rate)
-
-    def step(
-        self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray,
-        temperature: FloatArray | None = None,
-    ) -> None:
-        """Process a joint state; for its values see `LiveResiduals.step`."""
-        sample = self._residuals.step(stamp, q, dq, torque, temperature)
-        if sample is not None:
-            self._estimator.step(*sample)
-
-    @property
-    def estimate(self) -> PayloadState:
-        """Return what all joint states so far say."""
-        return self._estimator.estimate
-
-    @property
-    def changes(self) -> tuple[PayloadChange, ...]:
-        """Return the changes of the payload that were found."""
-        return self._estimator.changes
-
-
 class RecursivePayload:
     """
     Recursive estimator of the payload from residuals of the bare arm's model.
@@ -235,7 +202,7 @@ class RecursivePayload:
         self._of_model, self._of_model_at = np.zeros((10, 10)), 0
         self._estimate: PayloadState | None = None
 
-    def step(
+    def add(
         self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray
     ) -> None:
         """
@@ -407,6 +374,29 @@ class RecursivePayload:
         reach = scipy.linalg.solve_triangular(upper, orthogonal[: len(rows)].T @ sides)[:10]
         found: FloatArray = reach @ model.covariance @ reach.T
         return found
+
+
+class LivePayload(RecursivePayload):
+    """
+    Payload from the joint states of an arm at work; `model` is that of the bare arm.
+
+    For `link` and what is raised see `RecursivePayload` and `LiveResiduals`.
+    """
+
+    def __init__(
+        self, model: IdentifiedModel, link: str | None = None, rate: float | None = None
+    ) -> None:
+        self._residuals = LiveResiduals(model, rate)
+        super().__init__(model, link, self._residuals.sample_rate)
+
+    def step(
+        self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray,
+        temperature: FloatArray | None = None,
+    ) -> None:
+        """Process a joint state; for its values see `LiveResiduals.step`."""
+        sample = self._residuals.step(stamp, q, dq, torque, temperature)
+        if sample is not None:
+            self.add(*sample)
 
 
 def _updated(state: RecursiveState, rows: list[_Rows]) -> RecursiveState:

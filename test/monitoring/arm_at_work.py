@@ -54,7 +54,7 @@ class ArmAtWork:
 def feed(estimator, times, motion, residual):
     """Give all samples to a payload estimator."""
     for row in zip(times, motion.q, motion.dq, motion.ddq, residual, strict=True):
-        estimator.step(*row)
+        estimator.add(*row)
 
 
 def resting(motion, count):

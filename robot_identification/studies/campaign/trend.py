@@ -309,7 +309,8 @@ def find_trend(history: FrictionHistory) -> FrictionTrend:
     fit = _fit(D, y, e)
     if fit is None:
         return FrictionTrend(history, used, note='; '.join([*notes, 'too few runs for a line']))
-    x, errors = fit.line.coefficients, np.sqrt(np.diag(fit.line.covariance))
+    line, between, freedom = fit
+    x, errors = line.coefficients, np.sqrt(np.diag(line.covariance))
     warm, dated = TEMPERATURE in slopes, DATE in slopes
     years = history.years[used]
     drift_p, latest_p, latest_change = np.nan, np.nan, np.nan
@@ -329,8 +330,8 @@ def find_trend(history: FrictionHistory) -> FrictionTrend:
         per_kelvin_error=float(errors[1]) if warm else np.nan,
         per_year=float(x[-1]) if dated else np.nan,
         per_year_error=float(errors[-1]) if dated else np.nan,
-        scatter=float(np.sqrt(fit.between)),
-        freedom=fit.freedom,
+        scatter=float(np.sqrt(between)),
+        freedom=freedom,
         drift_p=drift_p, latest_p=latest_p, latest_change=latest_change,
         note='; '.join(notes),
     )
@@ -368,18 +369,11 @@ def _regressors(history: FrictionHistory, used: BoolArray, slopes: Sequence[str]
     return np.reshape(columns, (len(columns), np.count_nonzero(used))).T
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """A line, the variance between runs, and the degrees of freedom."""
-
-    line: LineFit
-    between: float
-    freedom: int
-
-
-def _fit(D: FloatArray, y: FloatArray, errors: FloatArray) -> _Fit | None:
+def _fit(
+    D: FloatArray, y: FloatArray, errors: FloatArray
+) -> tuple[LineFit, float, int] | None:
     """
-    Return weighted least squares with a variance between runs, or None with too few of them.
+    Return a weighted line, the variance between runs and the degrees of freedom; None of too few.
 
     The errors of the identifications are not made smaller where the runs scatter by less: with
     the quantiles of the runs' few degrees of freedom, tests are then rarer than stated.
@@ -402,15 +396,17 @@ def _fit(D: FloatArray, y: FloatArray, errors: FloatArray) -> _Fit | None:
         between = float(scipy.optimize.brentq(misfit, 0.0, highest, xtol=1e-12 * highest))
     elif misfit(0.0) > 0.0:
         between = highest
-    return _Fit(line(between), between, freedom)
+    return line(between), between, freedom
 
 
 def _test_drift(D: FloatArray, y: FloatArray, errors: FloatArray) -> float:
     """Return the p-value of the last slope."""
     fit = _fit(D, y, errors)
     assert fit is not None
-    error = float(np.sqrt(fit.line.covariance[-1, -1]))
-    return two_sided(float(fit.line.coefficients[-1]), error, fit.freedom)
+    line, _, freedom = fit
+    return two_sided(
+        float(line.coefficients[-1]), float(np.sqrt(line.covariance[-1, -1])), freedom
+    )
 
 
 def _test_latest(
@@ -425,9 +421,10 @@ def _test_latest(
     fit = _fit(D[before], y[before], errors[before])
     if fit is None:
         return np.nan, np.nan
-    change = float(y[last] - row @ fit.line.coefficients)
-    variance = errors[last] ** 2 + fit.between + row @ fit.line.covariance @ row
-    return two_sided(change, float(np.sqrt(variance)), fit.freedom), change
+    line, between, freedom = fit
+    change = float(y[last] - row @ line.coefficients)
+    variance = errors[last] ** 2 + between + row @ line.covariance @ row
+    return two_sided(change, float(np.sqrt(variance)), freedom), change
 
 
 def _distinguishable(columns: FloatArray) -> bool:
