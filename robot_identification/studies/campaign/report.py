@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -256,28 +256,34 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     return chosen[:MOST_PICTURES]
 
 
-def _plots(trend: FrictionTrend) -> list[tuple[FloatArray, FloatArray, float, float, str, str]]:
-    """
-    Return what can be drawn of a trend: runs may have neither temperature nor date.
+class _Plot(NamedTuple):
+    """A torque of m runs over one quantity, and the line through it."""
 
-    Each is a quantity (m,), the torques over it (m,), slope of the line and where it has the
-    trend's value, what it is over, and the label of the axis.
-    """
+    at: FloatArray  # (m,): of the quantity; NaN where it is not known
+    values: FloatArray  # (m,): of the torque
+    slope: float  # of the line, which has the trend's value at the reference; NaN without one
+    reference: float
+    words: str  # what it is over
+    label: str  # of the quantity
+
+
+def _plots(trend: FrictionTrend) -> list[_Plot]:
+    """Return what can be drawn of a trend: runs may have neither temperature nor date."""
     history, used = trend.history, trend.used & np.isfinite(trend.history.values)
-    plots = [(
+    plots = [_Plot(
         history.temperature, history.values, trend.per_kelvin, trend.reference_temperature,
         'its temperature', 'joint temperature [°C]',
     )]
     if np.isfinite(history.years[used]).any():
         first = float(np.nanmin(history.years[trend.used]))
         date = np.datetime64(round(first * DAYS_PER_YEAR * 86400.0), 's')
-        plots.append((
+        plots.append(_Plot(
             DAYS_PER_YEAR * (history.years - first), trend.at_reference_temperature(),
             trend.per_year / DAYS_PER_YEAR, DAYS_PER_YEAR * (trend.reference_years - first),
             'the date without what temperature did to it',
             f'days after {np.datetime_as_string(date, "D")}, at the mean temperature',
         ))
-    return [plot for plot in plots if np.isfinite(plot[0][used]).any()]
+    return [plot for plot in plots if np.isfinite(plot.at[used]).any()]
 
 
 def _draw(trend: FrictionTrend) -> Picture:
@@ -287,17 +293,18 @@ def _draw(trend: FrictionTrend) -> Picture:
     panels = drawing.panels(
         (WIDE_LABELS, *MARGINS[1:]), rows=(1.0,) * len(plots), gaps=(0.0, MARGINS[1])
     )
-    for panel, (at, values, slope, reference, _, label) in zip(panels, plots, strict=True):
-        used = trend.used & np.isfinite(at)
+    for panel, plot in zip(panels, plots, strict=True):
+        used = trend.used & np.isfinite(plot.at)
+        at, values = plot.at[used], plot.values[used]
         panel.x.margin = 0.04
-        panel.error_bars(at[used], values[used], history.errors[used], MEASURED)
-        panel.dots(at[used], values[used], PREDICTED, 4.0)
-        if np.isfinite(slope):
-            ends = np.array([at[used].min(), at[used].max()])
-            line = line_at(ends, trend.value, slope, reference)
+        panel.error_bars(at, values, history.errors[used], MEASURED)
+        panel.dots(at, values, PREDICTED, 4.0)
+        if np.isfinite(plot.slope):
+            ends = np.array([at.min(), at.max()])
+            line = line_at(ends, trend.value, plot.slope, plot.reference)
             panel.curve(ends, line, RESIDUAL, 1.2, name='line')
-        panel.label(f'friction\n[{history.unit("N m")}]', label)
-    words = ' and '.join(plot[4] for plot in plots)
+        panel.label(f'friction\n[{history.unit("N m")}]', plot.label)
+    words = ' and '.join(plot.words for plot in plots)
     return drawing.picture(
         f'{history.joint}, {history.speed_text}',
         f'Friction torque of {history.joint} at {history.speed_text} over {words}',
