@@ -49,41 +49,50 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 SAME_SCALING = 0.02
 
 
-class ControllerParameters:
+class ControllerState:
     """
-    Keeps what a controller's parameters state, for joints as the driver names them.
+    Constraints, state and speed scaling of a controller, for joints as the driver names them.
 
-    `constraints` are those read last, None where they could not be read; `problem` says why an
-    answer could not be used.
+    `constraints` are those of its parameters that were read last, None where they could not be
+    read; `problem` says why an answer could not be used.
     """
 
     def __init__(self, node: Node, joints: Sequence[str]) -> None:
         self._node, self._joints = node, list(joints)
-        self._controller = ''
+        self._name = ''
         self._clients: list[Any] = []
-        self._connected_at = self._asked_at = self._read_at = float('-inf')
+        self._scaling_input: Any = None
+        self._states: DirectSubscription | None = None
+        self._answered, self._discovered = Future(), Future()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what a controller has stated."""
+        self._connected_at = time.monotonic()
+        self._asked_at = self._read_at = -math.inf
         self._values: dict[str, object] = {}
-        # Done with the first answer of the controller, or when none came in time.
-        self._answered = Future()
         self.constraints: ControllerConstraints | None = None
         self.problem = ''
+        self._told: float | None = None  # the scaling that it was commanded
+        # Its last state, and when that was read [s].
+        self._stated: tuple[Any, float] | None = None
 
     async def discover(self) -> None:
-        """Return when the controller answered, or has had `ANSWER_TIMEOUT` to do so."""
-        if self._controller:
+        """Return when it answered and stated its state, or has had its time to do so."""
+        if self._name:
             await self._answered
-
-    def check_joints(self) -> None:
-        """Raise UnsafeMotionError if the controller states that it moves other joints."""
-        check_controller_joints(self._controller, self._values, self._joints)
+        if self._states is not None:
+            await self._discovered
 
     def refresh(self, controller: str) -> None:
-        """Ask this controller, if any, for its parameters where that is due; return at once."""
-        if controller != self._controller:
+        """Ask this controller, if any, for what is due; to be called regularly."""
+        if controller != self._name:
             self._connect(controller)
         now = time.monotonic()
         if now - self._connected_at > ANSWER_TIMEOUT:
-            self._note_discovered()
+            _complete(self._answered)
+        if self._read_state() is not None or now - self._connected_at > STATE_TIMEOUT:
+            _complete(self._discovered)
         if (
             not self._clients or now - self._asked_at < ANSWER_TIMEOUT
             or now - self._read_at < READ_EVERY
@@ -98,27 +107,45 @@ class ControllerParameters:
             )
         ).add_done_callback(lambda future: self._on_names(controller, future))
 
-    def close(self) -> None:
-        """Ask no more, and forget what was read."""
-        self._connect('')
-
     def _connect(self, controller: str) -> None:
         for client in self._clients:
             self._node.destroy_client(client)
-        self._note_discovered()
-        self._controller, self._clients, self._answered = controller, [], Future()
-        self._connected_at, self._asked_at = time.monotonic(), float('-inf')
-        self._read_at = float('-inf')
-        self._values, self.constraints, self.problem = {}, None, ''
-        if controller:
-            self._clients = [
-                self._node.create_client(ListParameters, f'{controller}/list_parameters'),
-                self._node.create_client(GetParameters, f'{controller}/get_parameters'),
-            ]
+        if self._scaling_input is not None:
+            self._node.destroy_subscription(self._scaling_input)
+        if self._states is not None:
+            self._states.destroy()
+        _complete(self._answered)
+        _complete(self._discovered)
+        # Done with the first answer or state, or when none came in time.
+        self._answered, self._discovered = Future(), Future()
+        self._name, self._clients, self._scaling_input, self._states = controller, [], None, None
+        self._forget()
+        if not controller:
+            return
+        self._clients = [
+            self._node.create_client(ListParameters, f'{controller}/list_parameters'),
+            self._node.create_client(GetParameters, f'{controller}/get_parameters'),
+        ]
+        if SpeedScalingFactor is not None:
+            # The durability is that of the controller: publishers without it are not heard there.
+            self._scaling_input = self._node.create_subscription(
+                SpeedScalingFactor, f'{controller}/{INPUT_TOPIC}', self._on_input, LATCHED
+            )
+        kind = JointTrajectoryControllerState
+        if kind is not None:
+            self._states = DirectSubscription(
+                self._node, kind, f'{controller}/{STATE_TOPIC}', NEWEST
+            )
+
+    # Its parameters
+
+    def check_joints(self) -> None:
+        """Raise UnsafeMotionError if the controller states that it moves other joints."""
+        check_controller_joints(self._name, self._values, self._joints)
 
     def _on_names(self, controller: str, future: Future) -> None:
         answer = future.result()
-        if controller != self._controller or answer is None:
+        if controller != self._name or answer is None:
             return
         names = sorted(set(constraint_names(self._joints)) & set(answer.result.names))
         self._clients[1].call_async(GetParameters.Request(names=names)).add_done_callback(
@@ -127,7 +154,7 @@ class ControllerParameters:
 
     def _on_values(self, controller: str, names: list[str], future: Future) -> None:
         answer = future.result()
-        if controller != self._controller or answer is None:
+        if controller != self._name or answer is None:
             return
         self._read_at = time.monotonic()
         try:
@@ -144,125 +171,72 @@ class ControllerParameters:
             self.problem = ''
         except DataError as error:
             self.constraints, self.problem = None, str(error)
-        self._note_discovered()
+        _complete(self._answered)
 
-    def _note_discovered(self) -> None:
-        if not self._answered.done():
-            self._answered.set_result(None)
+    # Its state, and the share of the planned speed
 
-
-class ControllerScaling:
-    """
-    Hears what scaling a controller is commanded, and what scaling it states.
-
-    `slider` is in each method the scaling that the robot's driver publishes, 1 where it does not;
-    `constraints` are what the controller's parameters state, None where they are not known.
-    """
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._controller = ''
-        self._subscription: Any = None
-        self._told: float | None = None
-        self._states: DirectSubscription | None = None
-        # What the controller states, and when that was read [s].
-        self._stated: tuple[Any, float] | None = None
-        self._connected_at = -math.inf
-        # Done with the first state, or when none came in time.
-        self._discovered = Future()
-
-    async def discover(self) -> None:
-        """Return when the controller stated its state, or has had `STATE_TIMEOUT` to do so."""
-        if self._states is not None:
-            await self._discovered
-
-    def refresh(self, controller: str) -> None:
-        """Subscribe to this controller, if any; to be called regularly."""
-        if controller != self._controller:
-            self._connect(controller)
-        stated = self._read_state() is not None
-        late = time.monotonic() - self._connected_at > STATE_TIMEOUT
-        if (stated or late) and not self._discovered.done():
-            self._discovered.set_result(None)
-
-    def _connect(self, controller: str) -> None:
-        if self._subscription is not None:
-            self._node.destroy_subscription(self._subscription)
-        if self._states is not None:
-            self._states.destroy()
-        if not self._discovered.done():
-            self._discovered.set_result(None)
-        self._controller, self._subscription, self._told = controller, None, None
-        self._states, self._stated, self._discovered = None, None, Future()
-        self._connected_at = time.monotonic()
-        if not controller:
-            return
-        if SpeedScalingFactor is not None:
-            # The durability is that of the controller: publishers without it are not heard there.
-            self._subscription = self._node.create_subscription(
-                SpeedScalingFactor, f'{controller}/{INPUT_TOPIC}', self._on_input, LATCHED
-            )
-        kind = JointTrajectoryControllerState
-        if kind is not None:
-            self._states = DirectSubscription(
-                self._node, kind, f'{controller}/{STATE_TOPIC}', NEWEST
-            )
-
-    def commanded(self, joints: Sequence[str]) -> FloatArray | None:
+    def commanded(self) -> FloatArray | None:
         """
         Return the readings (n,) [rad] at which the controller holds the arm, if it states them.
 
         None where a second node publishes its state, such as a bag that is replayed.
         """
-        if len(publishers(self._node, f'{self._controller}/{STATE_TOPIC}')) > 1:
+        if len(publishers(self._node, f'{self._name}/{STATE_TOPIC}')) > 1:
             return None
         state = self._read_state()
         point = getattr(state, 'reference', None) or getattr(state, 'desired', None)
         if point is None or len(point.positions) != len(state.joint_names):
             return None
         stated = dict(zip(state.joint_names, point.positions, strict=True))
-        found = np.array([stated.get(joint, math.nan) for joint in joints])
+        found = np.array([stated.get(joint, math.nan) for joint in self._joints])
         return found if np.isfinite(found).all() else None
 
-    def scaling(self, slider: float, constraints: ControllerConstraints | None) -> float:
-        """Return the share of the planned speed with which the controller follows now."""
-        return slider * min(self._own(constraints), 1.0)
+    def scaling(self, slider: float) -> float:
+        """
+        Return the share of the planned speed with which the controller follows now.
 
-    def overspeed(self, constraints: ControllerConstraints | None) -> str:
+        `slider` is the scaling that the robot's driver publishes, 1 where it does not.
+        """
+        return slider * min(self._own_scaling(), 1.0)
+
+    def overspeed(self) -> str:
         """Return in words that the controller is faster than planned; empty where it is not."""
-        own = self._own(constraints)
+        own = self._own_scaling()
         if own <= 1.0 + SAME_SCALING:
             return ''
         return (
-            f'{self._controller} follows {own:g} times as fast as planned: publish at most 1 on '
-            f'{self._controller}/{INPUT_TOPIC}'
+            f'{self._name} follows {own:g} times as fast as planned: publish at most 1 on '
+            f'{self._name}/{INPUT_TOPIC}'
         )
 
-    def check(self, slider: float, constraints: ControllerConstraints | None) -> None:
+    def check_scaling(self, slider: float) -> None:
         """
         Raise UnsafeMotionError if the controller is faster than planned, or not as is received.
 
         Nothing is checked of one whose parameters are not known.
         """
+        constraints = self.constraints
         if constraints is None:
             return
         state = self._read_state() if constraints.states_scaling else None
         stated = getattr(state, 'speed_scaling_factor', None)
         if stated is not None and constraints.hears_scaling:
             self._told = stated
-        problem = self.overspeed(constraints)
+        problem = self.overspeed()
         if problem:
             raise UnsafeMotionError(problem)
-        received = self.scaling(slider, constraints)
+        received = self.scaling(slider)
         if stated is not None and abs(stated - received) > SAME_SCALING:
             raise UnsafeMotionError(
-                f'{self._controller} follows with {stated:.0%} of the planned speed, and '
+                f'{self._name} follows with {stated:.0%} of the planned speed, and '
                 f'{received:.0%} are received: use the controller that follows the speed slider, '
                 'and its broadcaster, or set the slider to 100 %'
             )
 
-    def _own(self, constraints: ControllerConstraints | None) -> float:
+    def _own_scaling(self) -> float:
         """Return the scaling that the controller was commanded, beside that of its hardware."""
+        # Another thread may read them anew.
+        constraints = self.constraints
         if constraints is not None and not constraints.hears_scaling:
             return 1.0
         if self._told is not None:
@@ -285,3 +259,8 @@ class ControllerScaling:
         if self._stated is None or now - self._stated[1] > STATE_TIMEOUT:
             return None
         return self._stated[0]
+
+
+def _complete(future: Future) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -48,7 +48,7 @@ from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, run_node, SERVICE_QOS, set_own_parameter,
     value_of,
 )
-from robot_identification.nodes.controller import ControllerParameters, ControllerScaling
+from robot_identification.nodes.controller import ControllerState
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import describe_driver
 from robot_identification.nodes.graph import GraphGuard, JOINT_STATES
@@ -113,8 +113,7 @@ class ExperimentRunner(Node):
             interface=self._value('interface'), lock=self._lock,
         )
         self._interface.subscribe_to_activity(self._thread)
-        self._constraints = ControllerParameters(self, self._joints)
-        self._scaling = ControllerScaling(self)
+        self._controller = ControllerState(self, self._joints)
         self._graph_guard = GraphGuard(self, self._token, self._driver.topics)
         self._claim = ArmClaim(self, self._token)
         self._recorder = RecorderWatch(self, self._value('recorder'))
@@ -209,8 +208,7 @@ class ExperimentRunner(Node):
         if not self._token:
             # Connects to what was found; a simulated controller has no parameters.
             self._refresh()
-            await self._constraints.discover()
-            await self._scaling.discover()
+            await self._controller.discover()
         return self._on_call(ev.ArmCalled(), response)
 
     def _on_call(self, event: ev.Event, response: Trigger.Response) -> Trigger.Response:
@@ -290,8 +288,8 @@ class ExperimentRunner(Node):
             checks['unrecorded'] = lambda: self._recorder.check(self._machine.waited)
         return ev.RobotStateReceived(
             **{name: _problem(check) for name, check in checks.items()},
-            hurried=self._scaling.overspeed(self._constraints.constraints),
-            scaling=self._scaling.scaling(self._driver.scaling, self._constraints.constraints),
+            hurried=self._controller.overspeed(),
+            scaling=self._controller.scaling(self._driver.scaling),
             by_action=self._interface.by_action,
             looked_at=looked_at,
         )
@@ -352,7 +350,7 @@ class ExperimentRunner(Node):
         """Raise UnsafeMotionError if the arm moves, cannot move, or is commanded by others."""
         self._graph_guard.check_identity()
         self._interface.check_ready()
-        self._constraints.check_joints()
+        self._controller.check_joints()
         self._graph_guard.check(self._interface.commands_topic)
         silence, latest = self._machine.silence(time.monotonic()), self._machine.latest
         if silence or latest is None:
@@ -366,7 +364,7 @@ class ExperimentRunner(Node):
             )
         self._driver.check_known()
         self._driver.check_able()
-        self._scaling.check(self._driver.scaling, self._constraints.constraints)
+        self._controller.check_scaling(self._driver.scaling)
 
     def _plan(self, approval: Approval) -> ev.PlanMade | ev.DryRunMade:
         options, latest = self._options(), self._machine.latest
@@ -384,10 +382,10 @@ class ExperimentRunner(Node):
             return ev.PlanMade(plan)
         way = f'{self._interface.way} of {self._interface.controller}'
         message = approval.describe_dry_run(
-            plan, options, way, self._joints, self._constraints.constraints
+            plan, options, way, self._joints, self._controller.constraints
         )
-        if self._constraints.problem:
-            message = f'{message}: {self._constraints.problem}'
+        if self._controller.problem:
+            message = f'{message}: {self._controller.problem}'
         if not self._token:
             message = f'{message}; {describe_driver(self._description.text)}'
         try:
@@ -398,7 +396,7 @@ class ExperimentRunner(Node):
 
     def _find_begin(self, measured: FloatArray) -> FloatArray:
         """Return where the way begins: where the controller holds the arm, if it states that."""
-        readings = self._scaling.commanded(self._joints)
+        readings = self._controller.commanded()
         if readings is None:
             return measured
         commanded = self._encoders.to_model(readings)
@@ -491,15 +489,12 @@ class ExperimentRunner(Node):
     def _refresh(self) -> None:
         self._thread.report_events()
         self._interface.refresh(lambda: not self._machine.is_busy)
-        self._constraints.refresh(self._interface.controller)
-        self._scaling.refresh(self._interface.controller)
+        self._controller.refresh(self._interface.controller)
         state, now = self._machine.state, time.monotonic()
         values = {
             'reason': state.reason,
             'age of joint states [s]': f'{self._machine.age(now):.3f}',
-            'speed scaling': (
-                f'{self._scaling.scaling(self._driver.scaling, self._constraints.constraints):.3f}'
-            ),
+            'speed scaling': f'{self._controller.scaling(self._driver.scaling):.3f}',
             'controller': self._interface.controller or 'none',
             f'worst tracking error [{self._named.units("rad")}]':
                 f'{self._machine.worst_error or self._worst_error:.4f}',

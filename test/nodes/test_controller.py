@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes import controller
-from robot_identification.nodes.controller import ControllerScaling
+from robot_identification.nodes.controller import ControllerState
 from ros_helpers import wait_until
 
 JOINTS = ['left_lift', 'left_elbow']
@@ -45,11 +45,9 @@ def controller_of(graph):
 
 @pytest.fixture
 def reader(graph):
-    from robot_identification.nodes.controller import ControllerParameters
-
-    own = ControllerParameters(graph.node, JOINTS)
+    own = ControllerState(graph.node, JOINTS)
     yield own
-    own.close()
+    own.refresh('')
 
 
 def wait_for(reader, controller, condition, what):
@@ -103,6 +101,16 @@ def test_a_controller_without_them_is_told(controller_of, reader):
     wait_for(reader, 'unset', lambda: 'no number' in reader.problem, 'the problem')
 
 
+class Unanswered:
+    """A node whose clients find no service."""
+
+    def create_client(self, kind, service):
+        return SimpleNamespace(service_is_ready=lambda: False)
+
+    def destroy_client(self, client):
+        """Do nothing."""
+
+
 class States:
     """A subscription to a controller's states, which come when a test puts them here."""
 
@@ -137,17 +145,17 @@ def test_where_a_controller_holds_the_arm_is_found_by_names(
     monkeypatch.setattr(
         controller, 'publishers', lambda node, topic: ['/jtc', '/player'][:publishers]
     )
-    scaling = ControllerScaling(SimpleNamespace())
-    scaling.refresh('jtc')
+    stating = ControllerState(Unanswered(), ('left_lift', 'left_turn'))
+    stating.refresh('jtc')
     States.arrived.append(SimpleNamespace(
         joint_names=names, reference=SimpleNamespace(positions=[0.1, 0.2]),
     ))
-    stated = scaling.commanded(('left_lift', 'left_turn'))
+    stated = stating.commanded()
     assert stated is found if found is None else stated.tolist() == found
 
 
 def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
-    """What came since is looked at; a silent controller states nothing, and `settle` is short."""
+    """What came since is looked at; a silent controller states nothing, `discover` is short."""
     clock = [100.0]
     kind = SimpleNamespace(get_fields_and_field_types=lambda: {'speed_scaling_factor': 'double'})
     for name, value in {
@@ -156,32 +164,36 @@ def test_the_scaling_that_a_controller_states_is_not_slept_for(monkeypatch):
         'deserialize_message': lambda data, kind: SimpleNamespace(speed_scaling_factor=data),
     }.items():
         monkeypatch.setattr(controller, name, value)
-    constraints = SimpleNamespace(states_scaling=True, hears_scaling=False)
-    scaling = ControllerScaling(SimpleNamespace())
-    scaling.refresh('jtc')
-    waiting = scaling.discover()
+    stating = ControllerState(Unanswered(), JOINTS)
+    stating.refresh('jtc')
+    stating.constraints = SimpleNamespace(states_scaling=True, hears_scaling=False)
+    waiting = stating.discover()
+    # For its parameters, which it does not answer.
     waiting.send(None)
-    scaling.check(1.0, constraints)
+    clock[0] += 1.0
+    stating.check_scaling(1.0)
     States.arrived += [1.0, 0.5]
-    scaling.refresh('jtc')
+    stating.refresh('jtc')
+    clock[0] += 1.1
+    stating.refresh('jtc')
     with pytest.raises(StopIteration):
         waiting.send(None)
     with pytest.raises(UnsafeMotionError, match='50% of the planned speed, and 100% are received'):
-        scaling.check(1.0, constraints)
-    scaling.check(0.5, constraints)
+        stating.check_scaling(1.0)
+    stating.check_scaling(0.5)
     clock[0] += 2.0
-    scaling.check(1.0, constraints)
+    stating.check_scaling(1.0)
     # A state from before a command that is heard of does not count against it.
-    heard = SimpleNamespace(states_scaling=True, hears_scaling=True)
+    stating.constraints = SimpleNamespace(states_scaling=True, hears_scaling=True)
     States.arrived.append(1.0)
-    scaling._on_input(SimpleNamespace(factor=0.5))
-    scaling.check(1.0, heard)
-    assert scaling.scaling(1.0, heard) == 0.5
+    stating._on_input(SimpleNamespace(factor=0.5))
+    stating.check_scaling(1.0)
+    assert stating.scaling(1.0) == 0.5
     # Of another controller nothing is known yet, and that is not waited for long.
-    scaling.refresh('other')
-    waiting = scaling.discover()
+    stating.refresh('other')
+    waiting = stating.discover()
     waiting.send(None)
-    clock[0] += 2.0
-    scaling.refresh('other')
+    clock[0] += 2.1
+    stating.refresh('other')
     with pytest.raises(StopIteration):
         waiting.send(None)
