@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
+from robot_identification.estimation.estimators.least_squares import ConstrainedLeastSquares
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import IdentificationProblem

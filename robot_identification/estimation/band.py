@@ -121,7 +121,7 @@ def parameter_figures(
     if covariance.kind == 'residual':
         return {'discrepancy': None, 'parameter_deviation': None}
     rows = thin_rows(list(fitted.rows), AVERAGED_SAMPLES)
-    observations = fitted.in_choice.select(rows).with_reduction(model.reduction)
+    observations = fitted.in_choice.select(rows).changed(model.reduction)
     corrected = {
         one.joint: one.coefficients for one in model.corrections.offline
         if one.group == PositionSeries()

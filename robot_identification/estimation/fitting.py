@@ -348,7 +348,7 @@ def _try_on_folds(
         left, _ = _restrict(training, unexcited, estimator)
         tested = recorded.select([rows for _, rows in fold])
         if left.reduction.rank < observations.reduction.rank:
-            tested = tested.with_reduction(left.reduction)
+            tested = tested.changed(left.reduction)
         # Among the samples that take part.
         places = [rows[part.rows] for part, (_, rows) in zip(data, fold, strict=True)]
         held_out.append(places)

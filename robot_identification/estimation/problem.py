@@ -190,20 +190,14 @@ class Observations:
         """Return the recordings; bags are read, all of them."""
         return tuple(part.load() for part in self._parts)
 
-    def with_reduction(self, reduction: BaseReduction) -> Observations:
-        """Return the same rows with other base parameters."""
-        return self._changed(reduction, self._parts)
-
-    def with_data(self, data: Sequence[TrainingData]) -> Observations:
-        """Return rows of the same recordings with other motions or samples."""
-        return self._changed(self.reduction, data)
-
-    def _changed(
-        self, reduction: BaseReduction, data: Sequence[TrainingData | Bag]
+    def changed(
+        self, reduction: BaseReduction | None = None, data: Sequence[TrainingData] | None = None
     ) -> Observations:
+        """Return rows in other base parameters, or with other motions of the same recordings."""
         return Observations(
-            self.robot, reduction, data, offset_by_recording=self.offset_by_recording,
-            time_blocks=self.time_blocks, treatment=self.treatment, executor=self.executor,
+            self.robot, reduction or self.reduction, self._parts if data is None else data,
+            offset_by_recording=self.offset_by_recording, time_blocks=self.time_blocks,
+            treatment=self.treatment, executor=self.executor,
         )
 
     def select(self, rows: Sequence[BoolArray]) -> Observations:
@@ -603,7 +597,7 @@ class IdentificationProblem:
             reduction=reduction,
             blocks=select_blocks(self.blocks, unknowns),
             phases=select_blocks(self.phases, unknowns),
-            observations=None if observations is None else observations.with_reduction(reduction),
+            observations=None if observations is None else observations.changed(reduction),
         )
 
 

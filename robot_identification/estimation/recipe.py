@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.estimation.two_encoders import two_encoders_from_content, TwoEncoders
-from robot_identification.files import check_keys, check_schema_version, read_yaml
+from robot_identification.files import check_keys, check_schema_version, read_yaml, to_mapping
 from robot_identification.model import (
     check_between, CORRECTIONS, DictionaryFriction, kinematic_filter_from_options,
     KinematicFilter,
@@ -147,17 +147,13 @@ def load_recipe(path: Path) -> Recipe:
     given = {name: value for name, value in content.items() if name in known}
     try:
         if 'dictionary' in given:
-            terms = given['dictionary']
+            terms = to_mapping(given['dictionary'], 'dictionary')
             kinds = {entry.name for entry in fields(DictionaryFriction)}
-            if not isinstance(terms, dict):
-                raise DescriptionError(f'dictionary is {terms!r}, it must map kinds to constants')
             check_keys(terms, 'dictionary', set(), kinds)
             given['dictionary'] = DictionaryFriction(**terms)
         for name in ('kinematic_filter', 'effort_filter'):
             if given.get(name) is not None:
-                if not isinstance(given[name], dict):
-                    raise DescriptionError(f'{name} is {given[name]!r}, it must be a mapping')
-                given[name] = kinematic_filter_from_options(given[name])
+                given[name] = kinematic_filter_from_options(to_mapping(given[name], name))
         if given.get('two_encoders') is not None:
             given['two_encoders'] = two_encoders_from_content(given['two_encoders'], path.parent)
         return Recipe(**given)

@@ -38,7 +38,9 @@ from robot_identification.estimation.problem import (
     IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.solving import need_observations
-from robot_identification.files import check_keys, is_number, read_yaml
+from robot_identification.files import (
+    check_keys, read_yaml, to_list, to_mapping, to_number,
+)
 from robot_identification.model import (
     BaseReduction, FRICTION_LAWS, FrictionLaw, FrictionTerm, reduce_to_base, RobotModel,
     StandardParameters,
@@ -63,7 +65,7 @@ class KnownFriction:
 
     def __post_init__(self) -> None:
         symbols = self.law.symbols
-        if len(self.coefficients) != len(symbols) or not np.all(np.isfinite(self.coefficients)):
+        if len(self.coefficients) != len(symbols):
             raise DescriptionError(
                 f'coefficients of known friction {self.law.name} are {list(self.coefficients)}, '
                 f'there must be one number for each of {", ".join(symbols)}'
@@ -193,45 +195,45 @@ def two_encoders_from_content(content: Any, folder: Path) -> TwoEncoders:
 
     A missing model file raises a `UsageError`, anything else that is wrong a `DescriptionError`.
     """
-    if not isinstance(content, dict):
-        raise DescriptionError(f'two_encoders is {content!r:.60}, it must be a mapping')
-    check_keys(content, 'two_encoders', set(), {'rotor_inertia', 'friction'})
+    check_keys(
+        to_mapping(content, 'two_encoders'), 'two_encoders', set(), {'rotor_inertia', 'friction'}
+    )
     friction = content.get('friction', {})
     where = 'friction of two_encoders'
     if isinstance(friction, str):
         path = folder / friction
         where, friction = str(path), read_yaml(path).get('friction')
-    if not isinstance(friction, dict) or not all(isinstance(e, list) for e in friction.values()):
-        raise DescriptionError(f'{where} must map joints to lists of laws, found {friction!r:.60}')
     return TwoEncoders(
         content.get('rotor_inertia', AUTOMATIC),
         {
-            str(joint): tuple(_known_friction(entry, f'{where}: {joint}') for entry in entries)
-            for joint, entries in friction.items()
+            str(joint): tuple(
+                _known_friction(entry, f'{where}: {joint}')
+                for entry in to_list(entries, f'{where}: {joint}')
+            )
+            for joint, entries in to_mapping(friction, where).items()
         },
     )
 
 
 def _known_friction(entry: Any, where: str) -> KnownFriction:
-    if not isinstance(entry, dict):
-        raise DescriptionError(f'{where} must hold law and coefficients, found {entry!r:.60}')
-    check_keys(entry, where, _LAW_KEYS, _OTHER_LAW_KEYS)
-    name, constants = entry['law'], entry.get('constants', {})
+    check_keys(to_mapping(entry, where), where, _LAW_KEYS, _OTHER_LAW_KEYS)
+    name = entry['law']
     if not isinstance(name, str) or name not in FRICTION_LAWS:
         raise DescriptionError(
             f'{where}: unknown friction law {name!r}, known are {", ".join(FRICTION_LAWS)}'
         )
-    coefficients = entry['coefficients']
-    if not isinstance(constants, dict) or not isinstance(coefficients, list):
-        raise DescriptionError(f'{where}: constants are a mapping, coefficients a list')
-    law = FRICTION_LAWS[name]
-    check_keys(constants, f'{where}: constants', set(), set(law.__dataclass_fields__))
+    law, constants = FRICTION_LAWS[name], entry.get('constants', {})
+    check_keys(
+        to_mapping(constants, f'{where}: constants'), f'{where}: constants', set(),
+        set(law.__dataclass_fields__),
+    )
     # Model files have null for what their data did not show, which counts as zero.
-    values = [0.0 if value is None else value for value in coefficients]
-    if not all(is_number(v) for v in values):
-        raise DescriptionError(f'{where}: coefficients are {coefficients!r:.60}, not numbers')
+    values = [
+        0.0 if value is None else to_number(value, f'{where}: coefficient of {name}')
+        for value in to_list(entry['coefficients'], f'{where}: coefficients')
+    ]
     try:
-        return KnownFriction(law(**constants), tuple(float(value) for value in values))
+        return KnownFriction(law(**constants), tuple(values))
     except DescriptionError as error:
         raise DescriptionError(f'{where}: {error}') from error
 

@@ -131,11 +131,9 @@ def load_joint_drives(robot: str) -> dict[str, str]:
     is not known, DescriptionError if a drive is not a text.
     """
     content, path = _read_robot(robot)
-    joints = content.get('joints')
-    if not isinstance(joints, dict):
-        raise DescriptionError(f'{path}: `joints` must map joint names to their limits')
     stated = {
-        str(name): entry['drive'] for name, entry in joints.items()
+        str(name): entry['drive']
+        for name, entry in to_mapping(content.get('joints'), f'{path}: joints').items()
         if isinstance(entry, dict) and entry.get('drive') is not None
     }
     for name, drive in stated.items():
@@ -288,11 +286,9 @@ def _robot_from_yaml(
 
 
 def _locked(entry: Any, source: str) -> dict[str, float]:
-    if not isinstance(entry, dict):
-        raise DescriptionError(f'{source}: `locked` must map joint names to positions')
     return {
         str(joint): to_number(position, f'{source}: locked position of {joint}')
-        for joint, position in entry.items()
+        for joint, position in to_mapping(entry, f'{source}: locked').items()
     }
 
 
@@ -365,9 +361,7 @@ def _check_drive(drive: Any, where: str) -> None:
 
 
 def _encoder(entry: Any, where: str) -> dict[str, float | None]:
-    if not isinstance(entry, dict):
-        raise DescriptionError(f'{where} must be a mapping of sign and zero, got {entry!r}')
-    check_keys(entry, where, set(), {'sign', 'zero'})
+    check_keys(to_mapping(entry, where), where, set(), {'sign', 'zero'})
     sign = to_number(entry.get('sign', 1.0), f'{where}: sign')
     if abs(sign) != 1.0:
         raise DescriptionError(f'{where}: sign is {sign}, it must be 1 or -1')

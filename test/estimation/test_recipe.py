@@ -58,7 +58,7 @@ def test_what_a_file_leaves_out_has_its_default(file):
     ('schema_version: 2\n', 'schema_version is 2'),
     ('folds: 3\n', 'schema_version'),
     ('schema_version: 1\nfold: 3\n', 'fold'),
-    ('schema_version: 1\ndictionary: [0.1]\n', 'dictionary is .* must map kinds to constants'),
+    ('schema_version: 1\ndictionary: [0.1]\n', 'dictionary is .* must be a mapping'),
     ('schema_version: 1\ndictionary: {slide: [0.1]}\n', 'slide'),
     ('schema_version: 1\ndictionary: {sliding: 0.1}\n', 'sliding of dictionary .* be a list'),
     ('schema_version: 1\ndictionary: {sliding: [-0.1]}\n', 'sliding of dictionary .* positive'),

@@ -245,9 +245,11 @@ WRONG = {
     'a base of two numbers': (
         {'denavit_hartenberg': {**TABLE, 'base': {'xyz': [0, 0]}}}, 'base xyz must be a list of 3',
     ),
-    'locked joints as a list': ({'locked': ['left']}, '`locked` must map joint names'),
+    'locked joints as a list': ({'locked': ['left']}, 'locked is .* must be a mapping'),
     'locked at text': ({'locked': {'left': 'open'}}, "locked position of left is 'open'"),
-    'an encoder that is a number': ({'joints': {'pan': {'encoder': 1.0}}}, 'pan: encoder must be'),
+    'an encoder that is a number': (
+        {'joints': {'pan': {'encoder': 1.0}}}, 'pan: encoder is 1.0, it must be a mapping',
+    ),
     'a sign of two': ({'joints': {'pan': {'encoder': {'sign': 2}}}}, 'pan: encoder: sign is 2'),
     'a zero without end': (
         {'joints': {'pan': {'encoder': {'zero': float('inf')}}}}, 'pan: encoder: zero is inf',

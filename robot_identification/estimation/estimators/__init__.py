@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Estimators, one a file: an IdentificationProblem in, an Estimate out.
+Estimators: an IdentificationProblem in, an Estimate out.
 
 To add one: write its file, add one line to ESTIMATORS; the contract tests run over every entry.
 """
@@ -11,12 +11,11 @@ from robot_identification.estimation.estimate import Estimator
 from robot_identification.estimation.estimators.consistent import (
     ConsistentLeastSquares, LogCholeskyLeastSquares,
 )
-from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.huber import HuberRegression
 from robot_identification.estimation.estimators.instrumental_variables import InstrumentalVariables
 from robot_identification.estimation.estimators.least_squares import (
-    OrdinaryLeastSquares, WeightedLeastSquares,
+    ConstrainedLeastSquares, OrdinaryLeastSquares, WeightedLeastSquares,
 )
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
 from robot_identification.estimation.estimators.ridge import RidgeRegression

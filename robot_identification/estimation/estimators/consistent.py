@@ -16,7 +16,7 @@ from robot_identification.estimation.estimate import (
 )
 from robot_identification.estimation.estimators.conic import solve_conic
 from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
-from robot_identification.estimation.estimators.constrained import not_negative_parameters
+from robot_identification.estimation.estimators.least_squares import not_negative_parameters
 from robot_identification.estimation.estimators.log_cholesky import refine, solve_log_cholesky
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (

@@ -25,8 +25,8 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimate import Estimate, Estimator, PriorTerm
-from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.huber import HuberWeights
+from robot_identification.estimation.estimators.least_squares import not_negative_parameters
 from robot_identification.estimation.prior import CadPrior
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (

@@ -84,7 +84,7 @@ class InstrumentalVariables(Estimator):
             motion, description = smooth_motion(part.dataset, part.rows, self.knot_spacing)
             data.append(replace(part, dataset=replace(part.dataset, motion=motion)))
             notes.append(f'instruments of {part.dataset.source} follow {description}')
-        instruments = observations.with_data(data)
+        instruments = observations.changed(data=data)
         passes, change = 0, np.inf
         while passes < self.iterations and change > self.tolerance:
             passes += 1

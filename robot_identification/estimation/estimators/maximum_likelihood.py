@@ -307,7 +307,7 @@ def _follow(
             recording.part, rows=recording.motion.follows,
             dataset=replace(dataset, motion=replace(dataset.motion, q=q, dq=dq, ddq=ddq)),
         ))
-    return need_motions(problem, 'maximum_likelihood').with_data(data).factor()
+    return need_motions(problem, 'maximum_likelihood').changed(data=data).factor()
 
 
 def _descend(

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation.estimators import constrained
-from robot_identification.estimation.estimators.constrained import (
-    bounded_unknowns, ConstrainedLeastSquares, optimality, solve_not_negative,
-)
+from robot_identification.estimation.estimators import least_squares
 from robot_identification.estimation.estimators.least_squares import (
-    OrdinaryLeastSquares, WeightedLeastSquares,
+    bounded_unknowns, ConstrainedLeastSquares, optimality, OrdinaryLeastSquares,
+    solve_not_negative, WeightedLeastSquares,
 )
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -49,7 +47,7 @@ def test_bounded_solution_is_the_only_one(seed):
 
 def test_what_does_not_meet_its_conditions_is_not_returned(monkeypatch):
     """A tolerance that nothing can meet stands for a solver that fails: an error, no result."""
-    monkeypatch.setattr(constrained, 'OPTIMALITY_TOLERANCE', -1.0)
+    monkeypatch.setattr(least_squares, 'OPTIMALITY_TOLERANCE', -1.0)
     R, z = np.eye(3), np.array([1.0, -1.0, 1.0])
     with pytest.raises(NotIdentifiableError, match='found no optimum'):
         solve_not_negative(R, z, np.ones(3, dtype=bool))
