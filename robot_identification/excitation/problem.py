@@ -113,7 +113,7 @@ class TrajectoryProblem:
             self.experiment, form=form, bounds='sampled',
             center=dict(zip(self.robot.joint_names, map(float, centre), strict=True)),
         )
-        other.__dict__.pop('_linear_limits', None)
+        other.__dict__.pop('linear_limits', None)
         other._sample()
         return other
 
@@ -136,8 +136,9 @@ class TrajectoryProblem:
             (constraint, self._search if constraint.kind == 'torque' else path)
             for constraint in self.feasible.path
         )
-        self._near_times = self._grid(COLLISION_SAMPLES)
-        self._near = self._position_basis(self._near_times)
+        # Instants [s] at which a search sees collisions at first.
+        self.instants = self._grid(COLLISION_SAMPLES)
+        self._near = self._position_basis(self.instants)
 
     def _fix_centres(self) -> None:
         shape = self.robot.n, self.form.n_coefficients
@@ -297,12 +298,9 @@ class TrajectoryProblem:
         reach = np.max([a * c + b * s for c, s in DIRECTIONS], axis=0) / DIRECTIONS_COSINE
         return np.concatenate([x, reach.ravel()])
 
-    def linear_limits(self) -> tuple[FloatArray, FloatArray]:
-        """Return A, b of the limits ``A @ lift(x) <= b`` on the grid of the search."""
-        return self._linear_limits
-
     @cached_property
-    def _linear_limits(self) -> tuple[FloatArray, FloatArray]:
+    def linear_limits(self) -> tuple[FloatArray, FloatArray]:
+        """A, b of the limits ``A @ lift(x) <= b`` on the grid of the search."""
         if self.experiment.bounds == 'conservative':
             return self._amplitude_limits()
         limits = self.limits
@@ -368,10 +366,6 @@ class TrajectoryProblem:
         lowest = -highest
         lowest[:, 0], highest[:, 0] = self.limits.lower, self.limits.upper
         return lowest[self._free], highest[self._free]
-
-    def instants(self) -> FloatArray:
-        """Return the instants [s] at which a search sees collisions at first."""
-        return self._near_times
 
     def missed(self, x: FloatArray) -> FloatArray:
         """Return the instants [s] of nearest approaches that are too near."""

@@ -120,7 +120,7 @@ def scaled(problem, x, factor):
 
 def within(problem, x):
     """Return whether the linear limits hold, to the rounding of sums of some tens of terms."""
-    A, b = problem.linear_limits()
+    A, b = problem.linear_limits
     return bool(np.all(A @ problem.lift(x) <= b + 1e-9))
 
 
@@ -383,7 +383,7 @@ def test_conservative_limits_bound_the_amplitudes(conservative, seed):
     )
     # The directions leave 4 %: the cosine of pi / 16, once for the direction, once for the bound.
     assert 0.96 <= shares.max() <= 1.0 + 1e-9
-    A, b = problem.linear_limits()
+    A, b = problem.linear_limits
     z = problem.lift(largest)
     z[problem.size + rng.integers(len(z) - problem.size)] *= 0.999
     assert np.any(A @ z > b + 1e-9)
@@ -611,7 +611,7 @@ def test_where_nothing_can_be_hit_steps_are_unbounded(make, in_a_cell):
     assert free.is_clear(np.full(free.size, 9.0))
     assert free.describe_middle() == ''
     assert 0.0 < in_a_cell.first_radius < 1.0
-    instants = in_a_cell.instants()
+    instants = in_a_cell.instants
     assert (instants[0], instants[-1]) == (0.0, FORM.duration)
 
 

@@ -42,7 +42,7 @@ class _Limits:
 
     def __init__(self, problem: TrajectoryProblem, others: int = 0) -> None:
         self.problem = problem
-        A, b = problem.linear_limits()
+        A, b = problem.linear_limits
         # Rows of unit length say how far x is from a limit.
         length = np.linalg.norm(A, axis=1)
         lowest, highest = problem.box()
@@ -51,7 +51,7 @@ class _Limits:
         self.rows = np.pad(rows, ((0, 0), (0, others)))
         self.bounds = np.concatenate([b / length, highest, -lowest])
         self.boxed = problem.size
-        self._instants = problem.instants()
+        self._instants = problem.instants
         self._x: FloatArray | None = None
 
     def refine(self, x: FloatArray) -> bool:

@@ -44,48 +44,40 @@ BROKEN, KEPT = 0.02, 2.0e-3
 DAMPING = 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class QuadraticProgram:
-    """``min gradient' d + d' hessian d / 2`` with ``rows @ d <= bounds``."""
+def solve_program(
+    hessian: FloatArray, gradient: FloatArray, rows: FloatArray, bounds: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """
+    Return the minimum of ``gradient' d + d' hessian d / 2`` with ``rows @ d <= bounds``.
 
-    hessian: FloatArray  # positive definite, shape (n, n)
-    gradient: FloatArray  # (n,)
-    rows: FloatArray  # (m, n)
-    bounds: FloatArray  # (m,)
-
-    def solve(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return d (n,) and the multipliers of the rows (m,); None if no d keeps them all."""
-        solver = _import_daqp()
-        found = None if solver is None else _by_daqp(solver, self)
-        return _by_interior_point(self) if found is None else found
-
-
-def _by_daqp(solver: Any, program: QuadraticProgram) -> tuple[FloatArray, FloatArray] | None:
-    bounds = program.bounds
-    d, _, flag, more = solver.solve(
-        program.hessian, program.gradient, np.ascontiguousarray(program.rows), bounds,
-        # That is no lower bound.
-        np.full(len(bounds), -1.0e30), np.zeros(len(bounds), dtype=np.int32),
-    )
-    if flag < 1 or not np.all(np.isfinite(d)):
-        return None
-    return np.asarray(d, dtype=float), np.asarray(more['lam'], dtype=float)
+    That is d (n,) and the multipliers of the rows (m,); None if no d keeps them all. The hessian
+    (n, n) is positive definite.
+    """
+    solver = _import_daqp()
+    if solver is not None:
+        d, _, flag, more = solver.solve(
+            hessian, gradient, np.ascontiguousarray(rows), bounds,
+            # That is no lower bound.
+            np.full(len(bounds), -1.0e30), np.zeros(len(bounds), dtype=np.int32),
+        )
+        if flag >= 1 and np.all(np.isfinite(d)):
+            return np.asarray(d, dtype=float), np.asarray(more['lam'], dtype=float)
+    return _by_interior_point(hessian, gradient, rows, bounds)
 
 
-def _by_interior_point(program: QuadraticProgram) -> tuple[FloatArray, FloatArray] | None:
-    H, G = program.hessian, program.rows
+def _by_interior_point(
+    H: FloatArray, gradient: FloatArray, G: FloatArray, bounds: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
     count = len(G)
     if not count:
-        return np.asarray(np.linalg.solve(H, -program.gradient), dtype=float), np.zeros(0)
-    precision = PRECISION * (1.0 + max(
-        np.abs(program.gradient).max(), np.abs(program.bounds).max()
-    ))
+        return np.asarray(np.linalg.solve(H, -gradient), dtype=float), np.zeros(0)
+    precision = PRECISION * (1.0 + max(np.abs(gradient).max(), np.abs(bounds).max()))
     # Unknowns, what is left of each limit, and multipliers.
-    d, s, z = np.zeros(len(H)), np.maximum(program.bounds, 1.0), np.ones(len(G))
+    d, s, z = np.zeros(len(H)), np.maximum(bounds, 1.0), np.ones(len(G))
     # It takes a dozen steps.
     for _ in range(60):
-        by_d = H @ d + program.gradient + G.T @ z
-        by_z = G @ d + s - program.bounds
+        by_d = H @ d + gradient + G.T @ z
+        by_z = G @ d + s - bounds
         gap = float(s @ z) / count
         if max(np.abs(by_d).max(), np.abs(by_z).max(), gap) < precision:
             return d, z
@@ -260,7 +252,7 @@ class TrustRegion:
         size = len(at.z)
         multipliers = np.zeros(len(rows))
         for _ in range(8):
-            found = self._program_of(at, rows[near], left[near], broken[near]).solve()
+            found = solve_program(*self._program_of(at, rows[near], left[near], broken[near]))
             if found is None:
                 return None
             d, given_up = found[0][:size], float(np.maximum(found[0][size:], 0.0).sum())
@@ -273,17 +265,21 @@ class TrustRegion:
 
     def _program_of(
         self, at: _Point, rows: FloatArray, left: FloatArray, broken: FloatArray
-    ) -> QuadraticProgram:
-        """Return the subproblem; where limits are broken it may leave a share of it."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """
+        Return the subproblem, as `solve_program` takes it.
+
+        Where limits are broken it may leave a share of it.
+        """
         size, hessian = len(at.z), self._hessian(len(at.z))
         if not broken.any():
-            return QuadraticProgram(hessian, at.slope, rows, left)
+            return hessian, at.slope, rows, left
         # Of giving up what is broken already: ten times the penalty, with a little curvature.
         price = 10.0 * max(self._penalty, 1.0) * max(at.breach, KEPT)
         relaxed = np.zeros((size + 1, size + 1))
         relaxed[:size, :size], relaxed[size, size] = hessian, 0.01 * price
         positive = -np.eye(size + 1)[size:]
-        return QuadraticProgram(
+        return (
             relaxed, np.append(at.slope, price),
             np.vstack([np.column_stack([rows, -broken]), positive]), np.append(left, 0.0),
         )

@@ -27,6 +27,7 @@ class FakeProblem:
         self.size = joints * each
         self.features = tuple(np.arange(j * each, (j + 1) * each) for j in range(joints))
         self.extremes, self.first_radius = (0, 0), np.inf
+        self.instants = np.zeros(0)
         self.objectives = self.proofs = 0
 
     def draw(self, rng):
@@ -57,6 +58,7 @@ class FakeProblem:
         slope[1:] += 2 * ties[:-1]
         return float(value), slope
 
+    @property
     def linear_limits(self):
         one = np.eye(self.size)
         return np.vstack([one, -one]), np.full(2 * self.size, FREEDOM)
@@ -67,9 +69,6 @@ class FakeProblem:
     def box(self):
         return np.full(self.size, -FREEDOM), np.full(self.size, FREEDOM)
 
-    def instants(self):
-        return np.zeros(0)
-
     def missed(self, x):
         return np.zeros(0)
 
@@ -77,8 +76,8 @@ class FakeProblem:
         return np.array([x @ x / LENGTH**2 - 1.0]), 2 * x[None] / LENGTH**2
 
     def violation(self, x):
-        A, b = self.linear_limits()
-        g, _ = self.path_limits(x, self.instants())
+        A, b = self.linear_limits
+        g, _ = self.path_limits(x, self.instants)
         return float(np.sum(np.maximum(A @ x / b - 1.0, 0.0)) + np.sum(np.maximum(g, 0.0)))
 
     def repair(self, x):

@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 from robot_identification.excitation.optimizers import trust_region
-from robot_identification.excitation.optimizers.trust_region import QuadraticProgram
+from robot_identification.excitation.optimizers.trust_region import solve_program
 
 INTERIOR_POINT = 'interior point'
 
@@ -24,7 +24,7 @@ def solver(request, monkeypatch):
 def random_program(rng, limits):
     """Return a program of 12 unknowns, of which the origin keeps all limits."""
     root = rng.standard_normal((12, 12))
-    return QuadraticProgram(
+    return (
         root @ root.T + 0.1 * np.eye(12), rng.standard_normal(12),
         rng.standard_normal((limits, 12)), rng.uniform(0.0, 0.5, limits),
     )
@@ -34,10 +34,10 @@ def random_program(rng, limits):
 def test_what_is_returned_is_the_minimum(solver, rng, limits):
     """By the conditions of Karush, Kuhn and Tucker, which are sufficient here."""
     for _ in range(5):
-        program = random_program(rng, limits)
-        d, multipliers = program.solve()
-        left = program.bounds - program.rows @ d
-        slope = program.hessian @ d + program.gradient + program.rows.T @ multipliers
+        hessian, gradient, rows, bounds = random_program(rng, limits)
+        d, multipliers = solve_program(hessian, gradient, rows, bounds)
+        left = bounds - rows @ d
+        slope = hessian @ d + gradient + rows.T @ multipliers
         # The interior point ends at 1e-10 of the numbers involved, which are of the order of 100.
         assert np.all(left > -1e-7)
         assert np.all(multipliers > -1e-7)
@@ -46,7 +46,7 @@ def test_what_is_returned_is_the_minimum(solver, rng, limits):
 
 
 def test_limits_that_no_point_keeps_have_no_minimum(solver, rng):
-    program = random_program(rng, 3)
-    rows = np.vstack([program.rows, -program.rows[:1]])
-    bounds = np.append(program.bounds, -program.bounds[0] - 1.0)
-    assert QuadraticProgram(program.hessian, program.gradient, rows, bounds).solve() is None
+    hessian, gradient, rows, bounds = random_program(rng, 3)
+    rows = np.vstack([rows, -rows[:1]])
+    bounds = np.append(bounds, -bounds[0] - 1.0)
+    assert solve_program(hessian, gradient, rows, bounds) is None

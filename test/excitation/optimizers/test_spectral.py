@@ -71,10 +71,7 @@ class Walled(FakeProblem):
 
     def __init__(self):
         super().__init__()
-        self.first_radius = 0.3
-
-    def instants(self):
-        return np.array([-9.0])
+        self.first_radius, self.instants = 0.3, np.array([-9.0])
 
     def missed(self, x):
         return np.array([WALL]) if x[0] < WALL - 1e-3 else np.zeros(0)
