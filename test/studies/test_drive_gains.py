@@ -19,7 +19,9 @@ from robot_identification.studies.drive_gains.estimate import (
     average_approaches, compare_with_known, DriveGains, DriveGainsOptions, fit_gain, fit_gains,
     GainPoint, payload_differences, read_rests, Readings,
 )
-from robot_identification.studies.drive_gains.motion import gains_from_motion
+from robot_identification.studies.drive_gains.motion import (
+    gains_from_motion, mixed_total_least_squares,
+)
 from robot_identification.studies.drive_gains.static_poses import (
     find_static_poses, group_poses, SHORTEST, static_poses_of,
 )
@@ -199,6 +201,35 @@ def test_gains_are_compared_with_those_known_before(robots):
     drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
     unknown = replace(robot, drives=drives)
     assert compare_with_known(unknown, found(-np.ones(robot.n)), options).notes == ()
+
+
+@given(SEEDS)
+def test_mixed_total_least_squares(seed):
+    """Without noise it is exact, whatever the exact columns are."""
+    rng = np.random.default_rng(seed)
+    exact, noisy = rng.normal(size=(40, 5)), rng.normal(size=(40, 3))
+    of_exact, of_noisy = rng.normal(size=5), rng.normal(size=3)
+    # The last noisy column is what makes the combination hold.
+    noisy[:, 2] = (exact @ of_exact - noisy[:, :2] @ of_noisy[:2]) / of_noisy[2]
+    found_exact, found_noisy = mixed_total_least_squares(exact, noisy)
+    assert np.linalg.norm(found_noisy) == pytest.approx(1.0)
+    # Columns are random and well conditioned but for the smallest factor.
+    scale = of_noisy[2] / found_noisy[2]
+    np.testing.assert_allclose(found_noisy * scale, of_noisy, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found_exact * scale, of_exact, rtol=1e-6, atol=1e-8)
+
+
+def test_total_least_squares_does_not_attenuate(rng):
+    """Noise of the columns shrinks least squares by its share of the variance, and this not."""
+    true, exact = rng.normal(size=(2, 20000))
+    noisy = np.column_stack([true, 3.0 * true + 2.0 * exact])
+    noisy = noisy + 0.5 * rng.normal(size=noisy.shape)
+    of_exact, of_noisy = mixed_total_least_squares(exact[:, None], noisy)
+    # Standard deviations of the slopes are about 0.015.
+    assert -of_noisy[0] / of_noisy[1] == pytest.approx(3.0, abs=0.06)
+    assert of_exact[0] / of_noisy[1] == pytest.approx(2.0, abs=0.06)
+    plain = np.linalg.lstsq(np.column_stack([noisy[:, 0], exact]), noisy[:, 1], rcond=None)[0]
+    assert plain[0] == pytest.approx(3.0 / 1.25, abs=0.06)
 
 
 def rests(pattern, rate=125.0, n=2):

@@ -46,6 +46,24 @@ _NO_SCALE = (
 )
 
 
+def mixed_total_least_squares(
+    exact: FloatArray, noisy: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return coefficients (k,) and (l,) with which noisy columns are a combination of exact ones.
+
+    ``noisy @ of_noisy`` (m, l) is about ``exact @ of_exact`` (m, k), of_noisy having unit length
+    and the noise of all its columns being equal. Orthogonal transformations remove the exact
+    columns; what is left of the noisy ones is singular but for their noise, and the last right
+    singular vector is of_noisy.
+    """
+    scale, left, values, right = _scaled_svd(exact)
+    rest = noisy - left @ (left.T @ noisy)
+    of_noisy = np.linalg.svd(rest, full_matrices=False)[2][-1]
+    of_exact = right.T @ ((left.T @ (noisy @ of_noisy)) / values) / scale
+    return of_exact, of_noisy
+
+
 def payload_torque(robot: RobotModel, payload: Payload, motion: Motion) -> FloatArray:
     """Return the joint torques that a payload alone needs along a motion, (N, n) [N m]."""
     parameters = joint_parameters(robot, payload)
@@ -64,11 +82,10 @@ def gains_from_motion(
 
     For every joint, ``gain * current = W @ theta + payload's torque``, with the bare arm's base
     parameters theta unknown and the second term zero without the payload. The noise is in the
-    currents, which are columns of the unknown gains: plain least squares, whose gains noise makes
-    too small, give a start, from which the squares of the currents' own errors are minimized,
-    joints weighted by their noise. The motions need not be the same; neither inertial parameters
-    nor gains of the arm are used. Raise NotIdentifiableError if the scale or all gains are
-    invisible.
+    currents, which are columns of the unknown gains: total least squares with the other columns
+    exact give a start, from which the squares of the currents' own errors are minimized, joints
+    weighted by their noise. The motions need not be the same; neither inertial parameters nor
+    gains of the arm are used. Raise NotIdentifiableError if the scale or all gains are invisible.
     """
     datasets = [*bare, *loaded]
     added = [
@@ -210,20 +227,18 @@ class _ScaledProblem:
         return theta, inverse, weights
 
     def _start(self) -> tuple[FloatArray, FloatArray]:
-        """Return base parameters and inverse gains by plain least squares."""
-        _check_scale(_scaled_svd(np.vstack([triangle[:, :-1] for triangle in self.whole]))[2])
-        columns = []
+        """Return base parameters and inverse gains by total least squares."""
+        exact = np.vstack([triangle[:, :-1] for triangle in self.whole])
+        height = len(self.whole[0])
+        noisy = np.zeros((len(exact), self.n))
         for joint, triangle in enumerate(self.whole):
-            currents = np.zeros((len(triangle), self.n))
-            currents[:, joint] = -triangle[:, -1]
-            columns.append(np.hstack([triangle[:, :-2], currents]))
-        scale, left, values, right = _scaled_svd(np.vstack(columns))
-        payload = np.concatenate([triangle[:, -2] for triangle in self.whole])
-        found = right.T @ ((left.T @ -payload) / values) / scale
-        gains = found[-self.n:]
-        if np.any(gains == 0.0):
+            noisy[joint * height: (joint + 1) * height, joint] = triangle[:, -1]
+        scale, _, values, _ = _scaled_svd(exact)
+        _check_scale(values)
+        of_exact, of_noisy = mixed_total_least_squares(exact, noisy)
+        if abs(of_exact[-1]) * scale[-1] < ROUNDING or np.any(of_noisy == 0.0):
             raise NotIdentifiableError(_NO_SCALE)
-        return found[:-self.n], 1.0 / gains
+        return of_exact[:-1] / of_exact[-1], of_exact[-1] / of_noisy
 
     def _rows(
         self, triangles: Sequence[FloatArray], theta: FloatArray, inverse: FloatArray,
