@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from robot_identification import identify
+import robot_identification
+from robot_identification import report, validation
 from robot_identification.cli.options import (
     add_output_option, add_robot_options, add_save_mapping_option, options_given, RECORDING,
     result_folder, robot_from_options,
@@ -19,8 +20,6 @@ from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import Identification, IdentifyOptions
 from robot_identification.options import add_arguments
 from robot_identification.parallel import LOCAL, open_executor
-from robot_identification.report import RESULT_FILES, save_identification, summary_text
-from robot_identification.validation import errors_content, verdict_content
 
 EXAMPLE = 'robot-identification identify bag --robot ur5 -o result'
 
@@ -46,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int | None:
     """Identify and write the results."""
-    result_folder(args).check(RESULT_FILES)
+    result_folder(args).check(report.RESULT_FILES)
     options = options_given(args, IdentifyOptions)
     robot = robot_from_options(args)
     tables = understand_tables(
@@ -56,10 +55,10 @@ def run(args: argparse.Namespace) -> int | None:
         show_tables(tables, robot.position_units)
     save_mapping(args.save_mapping, tables, args.force)
     with open_executor(args.scheduler, args.processes) as executor:
-        found = identify(robot, args.bags, options, executor)
-    save_identification(found, args.output, args.command_line, force=args.force)
+        found = robot_identification.identify(robot, args.bags, options, executor)
+    report.save_identification(found, args.output, args.command_line, force=args.force)
     text = (
-        f'{summary_text(found)}\nreport: {args.output / "report.html"}, all figures: '
+        f'{report.summary_text(found)}\nreport: {args.output / "report.html"}, all figures: '
         f'{args.output / "results.txt"}'
     )
     return conclude(args, found, _content(args, found), text, found.notes)
@@ -98,8 +97,8 @@ def _content(args: argparse.Namespace, found: Identification) -> dict[str, Any]:
         'verdict': found.verdict.level,
         'reasons': found.verdict.reasons,
         'next_step': found.verdict.next_step,
-        **verdict_content(found.verdict),
+        **validation.verdict_content(found.verdict),
         'base_parameters': found.model.reduction.rank,
         'lost': found.unidentifiable,
-        'cross_validation': [errors_content(errors) for errors in found.cross_validation],
+        'cross_validation': [validation.errors_content(errors) for errors in found.cross_validation],
     }
