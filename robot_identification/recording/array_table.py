@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 import json
@@ -15,10 +15,11 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, release
 from robot_identification.errors import BagError, needing
 from robot_identification.recording.column_names import take_apart, time_rank
 from robot_identification.recording.parquet_table import PARQUET_SUFFIXES, read_parquet
+from robot_identification.recording.raw_bag import BLOCK_MESSAGES
 from robot_identification.recording.table import Table, WINDOW_ROWS, WINDOWS
 import scipy
 
@@ -55,15 +56,21 @@ class ArrayTable(Table):
             self.notes = (f'{path}: {", ".join(lost):.400} cannot be read and is left out',)
         self.columns = tuple(self._columns)
 
-    def read(self, places: Sequence[int], time: int | None = None) -> FloatArray:
-        """Return some of the columns (N, k)."""
-        return self._rows(places, slice(None))
+    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
+        """Yield some of the columns in blocks of rows (m, k)."""
+        count = len(self._columns[self.columns[0]])
+        for self._first in range(0, count, BLOCK_MESSAGES):
+            yield self._rows(places, slice(self._first, self._first + BLOCK_MESSAGES))
+
+    def row_name(self, row: int) -> str:
+        """Return where a row of the last block stands."""
+        return f'row {self._first + row + 1}'
 
     def _rows(self, places: Sequence[int], rows: slice) -> FloatArray:
-        return np.column_stack([
-            np.asarray(self._columns[self.columns[place]][rows], dtype=np.float64)
-            for place in places
-        ])
+        columns = [self._columns[self.columns[place]] for place in places]
+        found = np.column_stack([np.asarray(one[rows], dtype=np.float64) for one in columns])
+        release(columns[-1])
+        return found
 
     @cached_property
     def windows(self) -> list[FloatArray]:

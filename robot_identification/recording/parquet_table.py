@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, GrowingArray
 from robot_identification.errors import BagError, needing
 from robot_identification.files import read_text
 from robot_identification.recording.other_files import check_fetched
+from robot_identification.recording.raw_bag import BLOCK_MESSAGES
 
 PARQUET_SUFFIXES = ('.parquet', '.pq')
 INFO_FILE = Path('meta') / 'info.json'
@@ -32,7 +33,7 @@ def is_dataset(path: Path) -> bool:
 def read_parquet(path: Path) -> tuple[dict[str, FloatArray], dict[str, str], tuple[str, ...]]:
     """Return the columns of a Parquet file or a dataset, their units, and notes."""
     with needing('pyarrow', f'reading {path.name}, which is in Parquet,'):
-        import pyarrow
+        import pyarrow  # noqa: F401
     files, names = [path], dict[str, Sequence[str]]()
     if path.is_dir():
         files, names = sorted((path / 'data').rglob('*.parquet')), _feature_names(path)
@@ -40,14 +41,7 @@ def read_parquet(path: Path) -> tuple[dict[str, FloatArray], dict[str, str], tup
         raise BagError(
             f'{path} is a LeRobot dataset without data/chunk-*/*.parquet: download them, too'
         )
-    tables = [_read_file(file) for file in files]
-    try:
-        whole = pyarrow.concat_tables(tables)
-    except pyarrow.ArrowException as error:
-        raise BagError(f'{path} cannot be read as Parquet: {error}') from error
-    if not whole.num_rows:
-        raise BagError(f'{files[0]} holds no row')
-    columns, units = _columns_of(path, whole, names)
+    columns, units = _read_columns(path, files, names)
     if path.is_dir() and {_EPISODE, _TIMESTAMP} <= set(columns):
         columns[_TIMESTAMP], count = _join_episodes(columns[_TIMESTAMP], columns[_EPISODE])
         if count > 1:
@@ -58,17 +52,67 @@ def read_parquet(path: Path) -> tuple[dict[str, FloatArray], dict[str, str], tup
     return columns, units, ()
 
 
-def _columns_of(
-    path: Path, table: Any, names: Mapping[str, Sequence[str]]
+def _read_columns(
+    path: Path, files: Sequence[Path], names: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
-    """Return the columns of numbers and their units; each place of lists is a column."""
+    """Return the columns of files that follow each other, and their units."""
+    units: dict[str, str] = {}
+    widths: dict[str, int] = {}
+    found: tuple[str, ...] = ()
+    rows = GrowingArray(0)
+    for file in files:
+        for batch in _batches(file):
+            block = _columns_of(path, batch, names, units, widths)
+            if not found:
+                found, rows = tuple(block), GrowingArray(len(block))
+            if not found:
+                raise BagError(f'{path} has no column of numbers')
+            if found != tuple(block):
+                raise BagError(f'{file} has other columns than {files[0]}')
+            rows.append(np.column_stack(list(block.values())))
+    if not found:
+        raise BagError(f'{files[0]} holds no row')
+    return dict(zip(found, rows.finish().T, strict=True)), units
+
+
+def _batches(file: Path) -> Iterator[Any]:
+    """Yield the columns of numbers of a file in blocks; structures become STRUCTURE.FIELD."""
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(file) as opened:
+            fields = _flat(opened.schema_arrow.empty_table()).schema
+            wanted = [field.name for field in fields if _is_number(field.type)]
+            for batch in opened.iter_batches(BLOCK_MESSAGES, columns=wanted):
+                if batch.num_rows:
+                    yield _flat(pyarrow.Table.from_batches([batch]))
+    except Exception as error:
+        check_fetched(file)
+        # The library raises errors of its own, of several roots.
+        raise BagError(f'{file} cannot be read as Parquet: {error}') from error
+
+
+def _columns_of(
+    path: Path, table: Any, names: Mapping[str, Sequence[str]], units: dict[str, str],
+    widths: dict[str, int],
+) -> dict[str, FloatArray]:
+    """
+    Return the columns of numbers, each place of lists one.
+
+    Units are put among `units`, and into `widths` how long the first list of each column is.
+    """
     import pyarrow
 
     columns: dict[str, FloatArray] = {}
-    units: dict[str, str] = {}
     for field, column in zip(table.schema, table.columns, strict=True):
         if _is_list(field.type):
-            rows = _vectors(path, field.name, column.combine_chunks())
+            widths.setdefault(field.name, len(column[0].as_py() or ()))
+            rows = _vectors(column.combine_chunks(), widths[field.name])
+            if rows is None:
+                raise BagError(
+                    f'{path}: the lists of {field.name} have not all {widths[field.name]} numbers'
+                )
             listed = names.get(field.name, ())
             for k, values in enumerate(rows.T):
                 end = f'.{listed[k]}' if len(listed) == len(rows.T) else f'[{k}]'
@@ -78,23 +122,7 @@ def _columns_of(
             units[field.name] = field.type.unit
             column = column.cast(pyarrow.int64())
         columns[field.name] = column.cast(pyarrow.float64()).to_numpy()
-    if not columns:
-        raise BagError(f'{path} has no column of numbers')
-    return columns, units
-
-
-def _read_file(file: Path) -> Any:
-    """Return the columns of numbers of a file; structures become columns STRUCTURE.FIELD."""
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(file) as opened:
-            fields = _flat(opened.schema_arrow.empty_table()).schema
-            return _flat(opened.read([field.name for field in fields if _is_number(field.type)]))
-    except Exception as error:
-        check_fetched(file)
-        # The library raises errors of its own, of several roots.
-        raise BagError(f'{file} cannot be read as Parquet: {error}') from error
+    return columns
 
 
 def _flat(table: Any) -> Any:
@@ -125,15 +153,14 @@ def _is_number(kind: Any) -> bool:
     )
 
 
-def _vectors(path: Path, name: str, column: Any) -> FloatArray:
-    """Return the rows of a column of lists; a row without a list holds NaN."""
+def _vectors(column: Any, width: int) -> FloatArray | None:
+    """Return the rows of lists, NaN for one that is not there; None if one has another width."""
     import pyarrow
 
-    width = len(column[0].as_py() or ())
     valid = np.asarray(column.is_valid())
     numbers = column.drop_null().flatten().cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
     if numbers.size != width * np.count_nonzero(valid):
-        raise BagError(f'{path}: the lists of {name} have not all {width} numbers')
+        return None
     rows = np.full((len(column), width), np.nan)
     rows[valid] = numbers.reshape(-1, width)
     return rows

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ class Table(ABC):
     units: Mapping[str, str] = {}  # Units that a line of units states, by column
     rate: float | None = None  # Rows per second that the file states [Hz]
     joints: tuple[str, ...] = ()  # Joints that it states in the order of numbered columns
-    cut_off = ''  # What is wrong with the end of the table, known when it was read
+    cut_off = ''  # What is wrong with the end of the table, known when all was read
     notes: tuple[str, ...] = ()  # What a reader should know
     # Shapes of arrays of which no columns are made, by name, in words
     left_out: Mapping[str, str] = {}
@@ -37,8 +37,8 @@ class Table(ABC):
         self.path = path
 
     @abstractmethod
-    def read(self, places: Sequence[int], time: int | None = None) -> FloatArray:
-        """Return some of the columns (N, k); that of the time may hold texts."""
+    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
+        """Yield some of the columns in blocks of rows (m, k); that of the time may hold texts."""
 
     @cached_property
     @abstractmethod
@@ -55,6 +55,6 @@ class Table(ABC):
             remedy += ': choose one environment or robot, as array[:, 0]'
         return f'{listed:.400}{remedy}'
 
+    @abstractmethod
     def row_name(self, row: int) -> str:
-        """Return where a row of those that were read stands."""
-        return f'row {row + 1}'
+        """Return where a row of the last block stands."""

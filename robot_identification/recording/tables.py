@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, GrowingArray
 from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model import EFFORT_UNITS, JointEncoders, unit_of_joints
 from robot_identification.recording.array_table import ARRAY_SUFFIXES, ArrayTable
@@ -208,26 +208,16 @@ def _to_recording(
     finder = JointColumns(str(table.path), joint_names, {} if mapping.recognized else names)
     places = _place_quantities(table, finder)
     held = _place_others(table, places['q'], joint_names, names, others)
-    rows = table.read(
-        [*time, *(place for group in places.values() for place in group), *held.values()],
-        time[0] if time else None,
-    )
-    begin, end = len(time), len(rows.T) - len(held)
-    known: BoolArray = np.asarray(np.isfinite(rows[:, begin:end]).any(axis=1))
-    if not known.any():
+    clock, values, other_rows, empty = _read_rows(table, time, places, held, encoders)
+    if not len(clock):
         raise BagError(f'{table.path} holds no row{table.cut_off and f": {table.cut_off}"}')
-    stamps, start = _read_times(table, rows, known)
-    if not known.all():
-        rows = rows[known]
-    readings = _readings(table, rows[:, begin:end], places, encoders)
-    values = {name: to_model(name, array, encoders) for name, array in readings.items()}
-    others_stamps, other_rows = stamps, mapping.quantities['q'].scale * rows[:, end:]
+    stamps, start = _stamps(mapping, clock)
     notes = [*finder.notes, *_lengths_beside_angles(table, joint_names, encoders)]
-    if empty := int(np.count_nonzero(~known)):
+    if empty:
         notes.append(f'{table.path}: {empty} rows without a value of a joint are left out')
-    moved = _with_other_stamps(readings)
+    others_stamps, moved = stamps, _with_other_stamps(values)
     if moved:
-        stamps, values = _at_positions(stamps, values, readings, moved)
+        stamps, values = _at_positions(stamps, values, moved)
         notes.append(
             f'{table.path}: {" and ".join(moved)} has other stamps than q and is interpolated to '
             'those'
@@ -260,16 +250,41 @@ def _to_recording(
     )
 
 
-def _readings(
-    table: Table, rows: FloatArray, places: Mapping[str, Sequence[int]], encoders: JointEncoders
-) -> dict[str, FloatArray]:
-    """Return what the driver read by quantity (N, n), NaN of a state that is not there."""
-    n = len(places['q'])
-    readings = {quantity: np.full((len(rows), n), np.nan) for quantity in _STATES}
-    for first, quantity in zip(range(0, len(rows.T), n), places, strict=True):
-        scale = _scale(table.mapping.quantities[quantity], encoders)
-        readings[quantity] = scale * rows[:, first:first + n]
-    return readings
+def _read_rows(
+    table: Table, time: Sequence[int], places: Mapping[str, Sequence[int]],
+    held: Mapping[str, int], encoders: JointEncoders,
+) -> tuple[FloatArray, dict[str, FloatArray], FloatArray, int]:
+    """
+    Return the rows with any value of a joint, and how many others there are.
+
+    They are columns of the time (N, 1 or 2), or the number of each row, values of the model by
+    quantity (N, n), and positions of other joints.
+    """
+    n, begin = len(places['q']), len(time)
+    end = begin + n * len(places)
+    clock, others = GrowingArray(max(begin, 1)), GrowingArray(len(held))
+    arrays = {quantity: GrowingArray(n) for quantity in {**_STATES, **places}}
+    columns = [*time, *(place for group in places.values() for place in group), *held.values()]
+    count = empty = 0
+    for block in table.blocks(columns, time[0] if time else None):
+        known = np.asarray(np.isfinite(block[:, begin:end]).any(axis=1))
+        times = block[:, :begin] if time else np.arange(count, count + len(block))[:, None]
+        if time:
+            _check_times(table, block[:, 0], known)
+        count += len(block)
+        empty += len(block) - int(np.count_nonzero(known))
+        block = block[known]
+        clock.append(times[known])
+        others.append(table.mapping.quantities['q'].scale * block[:, end:])
+        for quantity, array in arrays.items():
+            readings = np.full((len(block), n), np.nan)
+            if quantity in places:
+                first = begin + n * list(places).index(quantity)
+                scale = _scale(table.mapping.quantities[quantity], encoders)
+                readings = scale * block[:, first:first + n]
+            array.append(to_model(quantity, readings, encoders))
+    values = {quantity: array.finish() for quantity, array in arrays.items()}
+    return clock.finish(), values, others.finish(), empty
 
 
 def _place(table: Table, names: Sequence[str]) -> list[int]:
@@ -325,25 +340,27 @@ def _place_others(
             if table.columns.count(column) == 1}
 
 
-def _read_times(table: Table, rows: FloatArray, known: BoolArray) -> tuple[FloatArray, int]:
-    """Return the seconds of the known rows after the first of them, and its stamp [ns]."""
-    mapping = table.mapping
-    if mapping.rate is not None:
-        times: FloatArray = np.flatnonzero(known) / mapping.rate
-        return times - times[0], round(float(times[0]) * 1e9)
-    raw, scale = rows[:, 0], mapping.time.scale
-    timeless = np.flatnonzero(~(np.abs(raw * scale) < _LATEST_TIME) & known)
+def _check_times(table: Table, raw: FloatArray, known: BoolArray) -> None:
+    """Raise DataError of a row of the last block that is known and has no time."""
+    timeless = np.flatnonzero(~(np.abs(raw * table.mapping.time.scale) < _LATEST_TIME) & known)
     if timeless.size:
         row = int(timeless[0])
         raise DataError(
             f'{table.path}: {str(raw[row])!r} in {table.row_name(row)} is no time: a number of '
             f'at most {_LATEST_TIME:.2g} s is needed'
         )
-    raw = raw[known]
+
+
+def _stamps(mapping: TableMapping, clock: FloatArray) -> tuple[FloatArray, int]:
+    """Return the seconds of rows after the first of them, and its stamp [ns]."""
+    raw, scale = clock[:, 0], mapping.time.scale
+    if mapping.rate is not None:
+        times: FloatArray = raw / mapping.rate
+        return times - times[0], round(float(times[0]) * 1e9)
     # The difference first: nanoseconds of a calendar have more digits than a number holds.
     times = (raw - raw[0]) * scale
     if mapping.nanoseconds:
-        times += 1e-9 * rows[known, 1]
+        times += 1e-9 * clock[:, 1]
     return times - times[0], round((float(raw[0]) * scale + float(times[0])) * 1e9)
 
 
@@ -370,9 +387,9 @@ def _lengths_beside_angles(
     ]
 
 
-def _with_other_stamps(readings: Mapping[str, FloatArray]) -> list[str]:
+def _with_other_stamps(values: Mapping[str, FloatArray]) -> list[str]:
     """Return those of velocity and effort that are mostly in rows without positions."""
-    has = {name: np.isfinite(rows).all(axis=1) for name, rows in readings.items()}
+    has = {name: np.isfinite(values[name]).all(axis=1) for name in _STATES}
     return [
         quantity for quantity in ('dq', 'effort')
         if has['q'].any() and np.sum(has[quantity] & ~has['q'])
@@ -381,18 +398,17 @@ def _with_other_stamps(readings: Mapping[str, FloatArray]) -> list[str]:
 
 
 def _at_positions(
-    stamps: FloatArray, values: Mapping[str, FloatArray], readings: Mapping[str, FloatArray],
-    moved: Sequence[str],
+    stamps: FloatArray, values: Mapping[str, FloatArray], moved: Sequence[str]
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return all quantities at the stamps of the positions, those that have others moved."""
     found = dict(values)
     for quantity in moved:
-        own = np.isfinite(readings[quantity]).all(axis=1)
+        own = np.isfinite(values[quantity]).all(axis=1)
         found[quantity] = np.column_stack([
             np.interp(stamps, stamps[own], column[own], np.nan, np.nan)
             for column in values[quantity].T
         ])
-    known = np.isfinite(readings['q']).all(axis=1)
+    known = np.isfinite(values['q']).all(axis=1)
     return stamps[known], {name: array[known] for name, array in found.items()}
 
 

@@ -22,7 +22,7 @@ import re
 from typing import BinaryIO
 
 import numpy as np
-from robot_identification.arrays import FloatArray, GrowingArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, DataError
 from robot_identification.recording.column_names import is_unit
 from robot_identification.recording.raw_bag import BLOCK_MESSAGES
@@ -66,7 +66,7 @@ class TextTable(Table):
         self._layout = find_layout(path, head, delimiter)
         self.columns = self._layout.names
         self.units = dict(zip(self.columns, self._layout.units, strict=False))
-        self._lines: list[int] = []  # Numbers of the lines that were read
+        self._lines: list[int] = []  # Numbers of the lines of the last block
 
     def _open(self) -> BinaryIO:
         try:
@@ -75,12 +75,12 @@ class TextTable(Table):
             raise BagError(f'{self.path} cannot be read: {error.strerror}') from error
 
     def row_name(self, row: int) -> str:
-        """Return where a row of those that were read stands."""
+        """Return where a row of the last block stands."""
         return f'line {self._lines[row]}'
 
-    def read(self, places: Sequence[int], time: int | None = None) -> FloatArray:
-        """Return some of the columns (N, k); that of the time may hold texts."""
-        rows, lines = GrowingArray(len(places)), list[str]()
+    def blocks(self, places: Sequence[int], time: int | None) -> Iterator[FloatArray]:
+        """Yield some of the columns in blocks of rows (m, k); that of the time may hold texts."""
+        lines: list[str] = []
         self._lines, self.cut_off = [], ''
         for number, line in self._numbered_lines():
             if self.cut_off:
@@ -96,11 +96,10 @@ class TextTable(Table):
             lines.append(line)
             self._lines.append(number)
             if len(lines) == BLOCK_MESSAGES:
-                rows.append(self._numbers(lines, places, time))
-                lines = []
+                yield self._numbers(lines, places, time)
+                lines, self._lines = [], []
         if lines:
-            rows.append(self._numbers(lines, places, time))
-        return rows.finish()
+            yield self._numbers(lines, places, time)
 
     @cached_property
     def windows(self) -> list[FloatArray]:
@@ -180,10 +179,9 @@ class TextTable(Table):
                     numbers[row, column] = self._number(cells[place], is_sample or place == time)
                 except ValueError:
                     if not is_sample:
-                        line = self.row_name(row - len(lines))
                         raise DataError(
                             f'{self.path}: {self.columns[place]} is {cells[place]!r:.40} in '
-                            f'{line}, which is not a number'
+                            f'{self.row_name(row)}, which is not a number'
                         ) from None
         return numbers
 
