@@ -204,15 +204,16 @@ class DriveGains:
 
 def read_rests(
     recordings: Sequence[Recording], shortest: float,
-    torque: str | Callable[[FloatArray], FloatArray], current: str,
+    torque: str | Callable[[FloatArray], FloatArray], current: str, start: float | None = None,
 ) -> Readings:
     """
     Return torques and currents of every rest in some recordings.
 
-    Rests last `shortest` [s] at least. `current` is a channel or 'effort', `torque` too, or a
-    function of poses (D, n). Raise DataError if none of it was recorded at rest.
+    Rests last `shortest` [s] at least; those before `start` [s] are left out. `current` is a
+    channel or 'effort', `torque` too, or a function of poses (D, n). Raise DataError if none of it
+    was recorded at rest.
     """
-    found = static_poses_of(recordings, shortest)
+    found = static_poses_of(recordings, shortest, start)
     q = np.array([pose.q for _, pose in found])
     currents = np.array([pose.mean(*_signal(recording, current)) for recording, pose in found])
     torques = torque(q) if callable(torque) else np.array([

@@ -35,7 +35,7 @@ from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.report import sliding_text
 from robot_identification.studies.drive_gains import (
-    group_poses, mean_of_approaches, static_poses_of,
+    average_approaches, group_poses, read_rests,
 )
 import scipy
 
@@ -191,29 +191,15 @@ def resting_run(
     Each pose is one row, the mean of both sides; rests before the start of the options are left
     out. Raise NotIdentifiableError if the arm never rests.
     """
-    found = static_poses_of(recordings, options.shortest_rest, options.start)
-    efforts = np.array([
-        pose.mean(recording.stamps, recording.effort) for recording, pose in found
+    readings = read_rests(
+        recordings, options.shortest_rest, np.zeros_like, 'effort', options.start
+    )
+    q = np.array([
+        readings.q[group].mean(axis=0) for group in group_poses(list(readings.q))
     ])
-    kept = np.flatnonzero(np.all(np.isfinite(efforts), axis=1))
-    if not kept.size:
-        raise DataError(
-            f'{recordings[0].source}: no effort was recorded at rest: record a driver that '
-            'fills it'
-        )
-    poses = [found[number][1] for number in kept]
-    efforts = efforts[kept]
-    approach = np.array([pose.approach for pose in poses])
-    groups = group_poses([pose.q for pose in poses])
-    q = np.array([np.mean([poses[number].q for number in group], axis=0) for group in groups])
-    means, holding = np.moveaxis(np.array([
-        [
-            mean_of_approaches(efforts[group, joint], approach[group, joint])
-            for joint in range(model.robot.n)
-        ]
-        for group in groups
-    ]), -1, 0)
-    one_sided = int(np.count_nonzero(np.isnan(holding)))
+    by_pose = list(zip(*average_approaches(readings), strict=True))
+    means = np.array([[point.current for point in pose] for pose in by_pose])
+    one_sided = sum(not point.both for pose in by_pose for point in pose)
     motion = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(len(q))))
     notes = () if not one_sided else (
         f'{one_sided} of {q.size} joint positions were reached from one side only: static '
