@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError, DescriptionError, UsageError
 from robot_identification.files import (
-    check_keys, check_schema_version, read_yaml, to_number, to_plain,
+    check_keys, check_schema_version, read_yaml, to_list, to_mapping, to_number, to_plain,
 )
 from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.collision import (
@@ -154,11 +154,10 @@ def load_collision_calibration(
             f'{content["model_sha256"]}, not {model_sha256}): run `robot-identification '
             'collision` with this one'
         )
-    joints = content['joints']
-    if not isinstance(joints, list) or not all(isinstance(joint, dict) for joint in joints):
-        raise DescriptionError(f'{source}: joints must be a list of mappings')
+    joints = to_list(content['joints'], f'{source}: joints')
     for number, joint in enumerate(joints):
-        check_keys(joint, f'{source}: joints[{number}]', _JOINT_KEYS, set())
+        where = f'{source}: joints[{number}]'
+        check_keys(to_mapping(joint, where), where, _JOINT_KEYS, set())
     names = tuple(joint['name'] for joint in joints)
     if names != tuple(model.robot.joint_names):
         raise DescriptionError(
@@ -175,13 +174,8 @@ def load_collision_calibration(
         for key in ('factor', 'rest', 'smallest_step')
     )
     return CollisionCalibration(
-        str(content['robot']), model_sha256, _texts(content['bags'], source), numbers['duration'],
-        numbers['false_alarms_per_hour'], numbers['bandwidth'],
+        str(content['robot']), model_sha256,
+        tuple(str(bag) for bag in to_list(content['bags'], f'{source}: bags')),
+        numbers['duration'], numbers['false_alarms_per_hour'], numbers['bandwidth'],
         CollisionThresholds(factor, numbers['hold'], rest), names, step,
     )
-
-
-def _texts(value: object, source: str) -> tuple[str, ...]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise DescriptionError(f'{source}: bags must be a list, got {value!r}')
-    return tuple(str(item) for item in value)

@@ -18,8 +18,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, dump_yaml, HAND_WRITTEN, is_number,
-    read_yaml, to_plain, write_results,
+    canonical_sha256, check_keys, check_schema_version, dump_yaml, HAND_WRITTEN, read_yaml,
+    to_mapping, to_number, to_plain, write_results,
 )
 from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.friction_change import FrictionChange, POSSIBLE_TEMPERATURES
@@ -204,20 +204,18 @@ class HealthReference:
         check_keys(content, source, {
             'schema_version', 'model_sha256', 'sliding_time', 'slow_velocity', 'joints',
         }, set())
-        for name in ('sliding_time', 'slow_velocity'):
-            value = content[name]
-            if not is_number(value) or not 0.0 < value <= 3600.0:
-                raise DescriptionError(
-                    f'{source}: {name} is {value!r}, it must be a number above 0 and up to 3600'
-                )
-        joints, sha256 = content['joints'], content['model_sha256']
-        if not isinstance(sha256, str) or not isinstance(joints, dict) or not joints:
-            raise DescriptionError(
-                f'{source}: model_sha256 must be a text, joints a mapping of their names'
-            )
+        sliding_time, slow_velocity = (
+            to_number(content[name], f'{source}: {name}')
+            for name in ('sliding_time', 'slow_velocity')
+        )
+        if not min(sliding_time, slow_velocity) > 0.0:
+            raise DescriptionError(f'{source}: sliding_time and slow_velocity must be above 0')
+        joints = to_mapping(content['joints'], f'{source}: joints')
+        if not isinstance(content['model_sha256'], str) or not joints:
+            raise DescriptionError(f'{source}: model_sha256 must be a text, joints must be named')
         return cls(
-            sha256, tuple(str(name) for name in joints), float(content['sliding_time']),
-            float(content['slow_velocity']),
+            content['model_sha256'], tuple(str(name) for name in joints), sliding_time,
+            slow_velocity,
             tuple(_joint_of(entry, f'{source}: {name}') for name, entry in joints.items()),
         )
 
@@ -225,9 +223,9 @@ class HealthReference:
 def _joint_of(entry: Any, source: str) -> JointReference | None:
     if entry is None:
         return None
-    if not isinstance(entry, dict):
-        raise DescriptionError(f'{source} is {entry!r:.60}, it must be a mapping or null')
-    check_keys(entry, source, {item.name for item in fields(JointReference)}, set())
+    check_keys(
+        to_mapping(entry, source), source, {item.name for item in fields(JointReference)}, set()
+    )
     try:
         return JointReference(**entry)
     except IdentificationError as error:

@@ -236,11 +236,12 @@ def test_comes_back_as_it_was(tmp_path, calibration, model):
     ({'schema_version': 2}, DescriptionError, 'schema_version'),
     ({'surprise': 1}, DescriptionError, 'unknown key surprise'),
     ({'joints': []}, DescriptionError, 'joints are'),
-    ({'joints': 'six'}, DescriptionError, 'list of mappings'),
+    ({'joints': 'six'}, DescriptionError, 'joints is .six., a list is needed'),
+    ({'joints': ['six']}, DescriptionError, 'it must be a mapping'),
     ({'bandwidth': 'fast'}, DescriptionError, 'bandwidth is .*, a finite number is needed'),
     ({'hold': float('nan')}, DescriptionError, 'hold is .*, a finite number is needed'),
     ({'hold': 7.0}, UsageError, 'hold must be from 0 to 1 s'),
-    ({'bags': 'one'}, DescriptionError, 'bags must be a list'),
+    ({'bags': 'one'}, DescriptionError, 'bags is .one., a list is needed'),
 ])
 def test_what_is_wrong_with_a_file_is_said(tmp_path, calibration, model, change, error, words):
     path = written(tmp_path / 'collision.yaml', {**calibration.content(), **change})
