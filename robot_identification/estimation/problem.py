@@ -16,7 +16,7 @@ from concurrent.futures import Executor
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 import math
 from operator import attrgetter
 from typing import TypeVar
@@ -286,10 +286,10 @@ class Observations:
         Of m rows its shape is (m, k). The load is the rigid torque of the unknowns `theta`
         (size,), or the URDF's.
         """
-        matrix: FloatArray = self._table(joint, rows, theta)[:, :-1]
+        matrix: FloatArray = self.table(joint, rows, theta)[:, :-1]
         return matrix
 
-    def _table(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
+    def table(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
         """Return observation matrix and torque of rows of a joint under a load."""
         layout = self._layouts[joint]
         if not layout.loaded.any():
@@ -359,48 +359,18 @@ class Observations:
 
         Where a motion repeats itself, they are also reduced by parts of its period, after these.
         """
-        if self.executor is not None:
-            return self._reduce_elsewhere(theta, weigh)
-        accumulators, count = self._make_accumulators()
-        for bag, blocks in groupby(self.blocks(with_load=theta is None), attrgetter('bag')):
-            labels = None
-            for block in blocks:
-                labels = labels or self.label_blocks(bag, block.part)
-                for joint, rows in enumerate(block.joints):
-                    table = self._table(joint, rows, theta)
-                    if theta is not None and weigh is not None:
-                        residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
-                        table = table * weigh(joint, residual)[:, None]
-                    parts = [labels.by_time(rows.samples)]
-                    if self.groups > 1:
-                        parts.append(count + labels.by_phase(rows.samples))
-                    _accumulate(accumulators[joint], table, parts)
-        return accumulators
-
-    def _make_accumulators(self) -> tuple[list[list[QRAccumulator]], int]:
-        """Return nothing for each joint and block, and how many blocks of time there are."""
-        count = count_time_blocks(self.duration, self.time_blocks)
-        return [
-            [QRAccumulator(len(layout.columns) + 1) for _ in range(self.groups * count)]
-            for layout in self._layouts
-        ], count
-
-    def _reduce_elsewhere(
-        self, theta: FloatArray | None, weigh: Weighing | None
-    ) -> list[list[QRAccumulator]]:
-        """Accumulate the factors that an executor makes of each recording, in their order."""
-        self.passes += 1
-        accumulators, _ = self._make_accumulators()
+        if self.executor is None:
+            return _reduce(self, theta, weigh)
+        total: list[list[QRAccumulator]] = []
         # Jobs that begin late must not take along what the first have seen.
         reduce = partial(_reduce_one, theta=theta, weigh=deepcopy(weigh))
-        jobs = [self.only(number) for number in range(len(self._parts))]
-        for triangles, seen in run_jobs(self.executor, reduce, jobs):
+        for found, seen in self.collect(reduce):
             if weigh is not None:
                 weigh.merge(seen)
-            for joint, of_joint in enumerate(triangles):
-                for block, (triangle, count) in of_joint.items():
-                    accumulators[joint][block].add(triangle, count)
-        return accumulators
+            for mine, theirs in zip(chain(*total), chain(*found), strict=False):
+                mine.merge(theirs)
+            total = total or found
+        return total
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:
         """
@@ -643,12 +613,40 @@ def _accumulate(
         one.reduce()
 
 
+def _reduce(
+    observations: Observations, theta: FloatArray | None, weigh: Weighing | None
+) -> list[list[QRAccumulator]]:
+    """Return the rows by joint and block; see `Observations.reduce`."""
+    groups = observations.groups
+    count = count_time_blocks(observations.duration, observations.time_blocks)
+    accumulators = [
+        [QRAccumulator(len(observations.columns(joint)) + 1) for _ in range(groups * count)]
+        for joint in range(observations.robot.n)
+    ]
+    for bag, blocks in groupby(
+        observations.blocks(with_load=theta is None), attrgetter('bag')
+    ):
+        labels = None
+        for block in blocks:
+            labels = labels or observations.label_blocks(bag, block.part)
+            for joint, rows in enumerate(block.joints):
+                table = observations.table(joint, rows, theta)
+                if theta is not None and weigh is not None:
+                    residual = rows.tau - table[:, :-1] @ theta[observations.columns(joint)]
+                    table = table * weigh(joint, residual)[:, None]
+                parts = [labels.by_time(rows.samples)]
+                if groups > 1:
+                    parts.append(count + labels.by_phase(rows.samples))
+                _accumulate(accumulators[joint], table, parts)
+    return accumulators
+
+
 def _reduce_one(
     observations: Observations, *, theta: FloatArray | None, weigh: Weighing | None
-) -> tuple[list[dict[int, tuple[FloatArray, int]]], Weighing | None]:
-    """Return factor and samples of each joint, by block, and the weights with what they saw."""
+) -> tuple[list[list[QRAccumulator]], Weighing | None]:
+    """Return the factors of a recording by joint and block, and the weights with what they saw."""
     seen = deepcopy(weigh)
-    return [
-        {block: (one.triangle(), one.count) for block, one in enumerate(accumulators) if one.count}
-        for accumulators in observations.reduce(theta, seen)
-    ], seen
+    accumulators = _reduce(observations, theta, seen)
+    for one in chain(*accumulators):
+        one.reduce()
+    return accumulators, seen

@@ -259,6 +259,11 @@ class QRAccumulator:
         if self.height > GATHERED_ROWS:
             self.reduce()
 
+    def merge(self, other: QRAccumulator) -> None:
+        """Take the rows of another, too."""
+        if other.count:
+            self.add(other.triangle(), other.count)
+
     def reduce(self) -> None:
         """Reduce the rows that were added, where no more are to come soon."""
         if len(self._rows) > 1 or self.height > self._size:

@@ -89,11 +89,6 @@ class BaseReduction:
         """Leading standard parameter of every base parameter, length b."""
         return tuple(self.parameters.names[index] for index in self.independent)
 
-    @property
-    def units(self) -> tuple[str, ...]:
-        """SI units of the base parameters, length b, as if all joints turned."""
-        return tuple(self.parameters.units[index] for index in self.independent)
-
     def units_of(self, robot: RobotModel) -> tuple[str, ...]:
         """Return the SI units of the base parameters of an arm, length b."""
         units = parameter_units(self.parameters, robot.position_units)

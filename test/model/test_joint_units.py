@@ -43,7 +43,7 @@ def test_parameters_have_the_units_of_their_joints():
         2, parse_friction('coulomb,viscous,offset'), True
     ))
     units = dict(zip(reduction.names, reduction.units_of(robot), strict=True))
-    plain = dict(zip(reduction.names, reduction.units, strict=True))
+    plain = dict(zip(reduction.parameters.names, reduction.parameters.units, strict=True))
     assert {name: unit for name, unit in units.items() if unit != plain[name]} == {
         'fv2': 'N s/m', 'fc2': 'N', 'f02': 'N', 'Ia2': 'kg',
     }
