@@ -100,5 +100,7 @@ def _content(args: argparse.Namespace, found: Identification) -> dict[str, Any]:
         **validation.verdict_content(found.verdict),
         'base_parameters': found.model.reduction.rank,
         'lost': found.unidentifiable,
-        'cross_validation': [validation.errors_content(errors) for errors in found.cross_validation],
+        'cross_validation': [
+            validation.errors_content(errors) for errors in found.cross_validation
+        ],
     }
