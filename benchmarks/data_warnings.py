@@ -100,10 +100,11 @@ def draw_tool(robot: RobotModel, seed: int) -> Tool:
 def mount(robot: RobotModel, tool: Tool) -> RobotModel:
     """Return an arm with a tool in its description."""
     text = mount_tool(robot.urdf.text, robot.name, tool_frame(robot), tool)
-    return make_robot_model(
+    made = make_robot_model(
         parse_urdf(text, robot.name), name=robot.name, joints=robot.joint_names,
-        gravity=robot.gravity, limits=robot.limits, drives=robot.drives,
+        gravity=robot.gravity,
     )
+    return replace(made, limits=robot.limits, drives=robot.drives)
 
 
 def record(

@@ -10,6 +10,7 @@ Format: docs/formats/model.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from robot_identification.model.kinematic_filter import kinematic_filter_from_op
 from robot_identification.model.parameters import EFFORT_UNITS, FrictionTerm, StandardParameters
 from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import (
-    Drives, JointEncoders, JointLimits, make_robot_model, RobotModel,
+    Drives, JointLimits, make_robot_model, RobotModel,
 )
 from robot_identification.model.urdf import parse_urdf
 
@@ -430,12 +431,15 @@ def _robot_from_content(content: Mapping[str, Any]) -> RobotModel:
         name=str(entry['name']),
         joints=list(entry['joints']),
         gravity=np.array(entry['gravity'], dtype=float),
+        locked={str(joint): float(at) for joint, at in entry['locked'].items()},
+    )
+    robot = replace(
+        robot,
         limits=JointLimits(**limits),
         drives=Drives(np.ones(gains.size), gains, np.full(gains.size, np.nan)),
         effort_unit=effort['unit'],
         sampling_rate=float(entry['sampling_rate']),
-        encoders=JointEncoders(sign, zero),
-        locked={str(joint): float(at) for joint, at in entry['locked'].items()},
+        encoders=replace(robot.encoders, sign=sign, zero=zero),
     )
     if robot.urdf_sha256 != entry['urdf_sha256']:
         raise DescriptionError('the URDF inside does not match its hash')

@@ -287,21 +287,16 @@ def make_robot_model(
     name: str | None = None,
     joints: Sequence[str] | None = None,
     gravity: Sequence[float] | FloatArray = STANDARD_GRAVITY,
-    limits: JointLimits | None = None,
-    drives: Drives | None = None,
-    effort_unit: str | None = None,
-    sampling_rate: float = math.nan,
-    encoders: JointEncoders | None = None,
     locked: Mapping[str, float] | None = None,
 ) -> RobotModel:
     """
-    Build the model of an arm from its URDF; what is given is explained at `RobotModel`.
+    Build the model of an arm of which the URDF alone is known; arguments are as in `RobotModel`.
 
     `joints` move, in kinematic order; the others are locked. By default they are those of the only
     arm: not mimic joints and the joints these follow, since a coupling has one motor and two axes,
-    unless what follows moves no mass; not fingers; not branches too short for an arm. By default
-    limits are the URDF's, drives unknown, and readings the model's positions. Locked joints that
-    `locked` does not place [rad or m] stand at neutral, clipped to their limits.
+    unless what follows moves no mass; not fingers; not branches too short for an arm. Readings are
+    taken as the model's positions. Locked joints that `locked` does not place [rad or m] stand at
+    neutral, clipped to their limits.
 
     Raises UsageError if a joint does not exist or is coupled, the order is not the kinematic one,
     gravity is no vector, or there are several arms (`SeveralArmsError`); DescriptionError if
@@ -339,13 +334,11 @@ def make_robot_model(
         urdf=urdf,
         joint_names=wanted,
         gravity=vector,
-        limits=limits or limits_of_urdf(urdf, wanted),
-        drives=drives or unknown_drives(len(wanted)),
-        effort_unit=effort_unit,
-        sampling_rate=sampling_rate,
-        encoders=replace(
-            encoders or plain_encoders(len(wanted)), slides=np.array(joint_axes(model)[2])
-        ),
+        limits=limits_of_urdf(urdf, wanted),
+        drives=unknown_drives(len(wanted)),
+        effort_unit=None,
+        sampling_rate=math.nan,
+        encoders=replace(plain_encoders(len(wanted)), slides=np.array(joint_axes(model)[2])),
         locked=positions,
         pinocchio=model,
         remarks=remarks,

@@ -3,6 +3,7 @@
 
 """`excite --after`: the next motion after an identification, on an arm of two joints."""
 
+from dataclasses import replace
 import json
 
 from builders import refusal, succeed, two_link_urdf
@@ -32,9 +33,9 @@ FEW = ('--max-evaluations', 100, '--processes', 1)
 @pytest.fixture(scope='module')
 def files(tmp_path_factory):
     """Return the files of an experiment and of a model that knows little of the second joint."""
-    robot = make_robot_model(
-        parse_urdf(two_link_urdf(), 'arm'), drives=Drives(*np.ones((3, 2))), effort_unit='Nm',
-        sampling_rate=100.0,
+    robot = replace(
+        make_robot_model(parse_urdf(two_link_urdf(), 'arm')), drives=Drives(*np.ones((3, 2))),
+        effort_unit='Nm', sampling_rate=100.0,
     )
     parameters = make_standard_parameters(2, parse_friction('coulomb,viscous'), True)
     reduction = reduce_to_base(robot, parameters)

@@ -39,8 +39,9 @@ FRICTION = (CoulombFriction(0.02), ViscousFriction())
 @pytest.fixture(scope='module')
 def arm():
     drives = Drives(np.ones(2), np.ones(2), np.ones(2))
-    return make_robot_model(
-        parse_urdf(two_link_urdf(), 'arm'), drives=drives, effort_unit='Nm', sampling_rate=RATE
+    return replace(
+        make_robot_model(parse_urdf(two_link_urdf(), 'arm')), drives=drives, effort_unit='Nm',
+        sampling_rate=RATE,
     )
 
 

@@ -52,10 +52,13 @@ def carrying(robot, body):
         f'<joint name="tool_body_joint" type="fixed"><parent link="{body.frame}"/>'
         '<child link="tool_body"/></joint></robot>'
     ))
-    return make_robot_model(
+    made = make_robot_model(
         parse_urdf(text, 'carrying'), name=robot.name, joints=robot.joint_names,
-        drives=robot.drives, limits=robot.limits, effort_unit=robot.effort_unit,
-        sampling_rate=robot.sampling_rate, gravity=robot.gravity,
+        gravity=robot.gravity,
+    )
+    return replace(
+        made, drives=robot.drives, limits=robot.limits, effort_unit=robot.effort_unit,
+        sampling_rate=robot.sampling_rate,
     )
 
 

@@ -237,9 +237,9 @@ def test_an_arm_without_masses_is_examined():
     """Neither a tool nor a payload has a size then, which would be a division by zero."""
     robot = arm().robot
     text = re.sub(r'<inertial>.*?</inertial>', '', robot.urdf.text, flags=re.DOTALL)
-    bare = make_robot_model(
-        parse_urdf(text, 'bare'), joints=robot.joint_names, limits=robot.limits,
-        drives=robot.drives,
+    bare = replace(
+        make_robot_model(parse_urdf(text, 'bare'), joints=robot.joint_names),
+        limits=robot.limits, drives=robot.drives,
     )
     with np.errstate(all='raise'):
         assert examine(replace(arm(), robot=bare), arm().training).warnings == ()
