@@ -359,7 +359,7 @@ def test_the_command_makes_an_executor(arm, tmp_path, monkeypatch, arguments, ki
         given.append(arguments[-1])
         raise DataError('that is enough')
 
-    monkeypatch.setattr('robot_identification.cli.identify.identify', refuse)
+    monkeypatch.setattr('robot_identification.identify', refuse)
     outcome = run_command(*map(str, (
         'identify', *arm.bags, '--robot', arm.folder / 'arm.yaml', '-o', tmp_path / 'out',
         *arguments,

@@ -76,14 +76,7 @@ def run(args: argparse.Namespace) -> int | None:
         *RESULT_FILES, *(f'validation/{name}' for name in VALIDATION_FILES), *exports,
     ])
     options = options_given(args, IdentifyOptions)
-    examining = ExamineOptions(
-        mapping=options.table_mapping, topic=options.topic, robots=[robot],
-        effort_unit=options.effort_unit,
-    )
-    for path in args.bags:
-        # What cannot be used at all `identify` refuses.
-        for warning in examine(path, examining).warnings if path.exists() else ():
-            warn(f'{path}: {warning}')
+    _warn_of_recordings(args.bags, robot, options)
     if not args.json:
         show_tables(understand_tables(
             args.bags, robot.joint_names, options.joint_names, options.table_mapping
@@ -124,18 +117,38 @@ def run(args: argparse.Namespace) -> int | None:
         'validation': None if validation is None else validation_content(validation),
         'exported': exported,
     }
+    text = _text(args, split, found, validation, verdict, exported)
+    return conclude(args, found, content, text, dict.fromkeys([*notes, *refused]))
+
+
+def _text(
+    args: argparse.Namespace, split: _Split, found: Identification,
+    validation: Validation | None, verdict: Verdict, exported: list[Path],
+) -> str:
+    """Return what is printed: verdict, errors, and where everything is."""
     reports = [args.output / 'report.html']
     if validation is not None:
         reports.append(args.output / 'validation' / 'report.html')
-    text = '\n'.join([
-        f'{robot.name}: {verdict.level.upper()}', split.words,
+    return '\n'.join([
+        f'{found.model.robot.name}: {verdict.level.upper()}', split.words,
         *short_verdict_lines(verdict, shortcomings(found)), '',
         *_error_lines(found, validation), '',
         f'reports: {", ".join(map(str, reports))}',
         f'model: {args.output / MODEL_FILE}',
         *([f'exported: {", ".join(map(str, exported))}'] if exported else []),
     ])
-    return conclude(args, found, content, text, dict.fromkeys([*notes, *refused]))
+
+
+def _warn_of_recordings(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> None:
+    """Print the warnings that `doctor` has of recordings."""
+    examining = ExamineOptions(
+        mapping=options.table_mapping, topic=options.topic, robots=[robot],
+        effort_unit=options.effort_unit,
+    )
+    for path in bags:
+        # What cannot be used at all `identify` refuses.
+        for warning in examine(path, examining).warnings if path.exists() else ():
+            warn(f'{path}: {warning}')
 
 
 def _split(bags: list[Path], robot: RobotModel, options: IdentifyOptions) -> _Split:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 import json
 from pathlib import Path
 from typing import Any
@@ -170,7 +171,7 @@ def _join_episodes(times: FloatArray, episodes: FloatArray) -> tuple[FloatArray,
     """Return the times with every episode behind the one before, and how many there are."""
     starts = [0, *(np.flatnonzero(np.diff(episodes)) + 1).tolist()]
     joined = times.copy()
-    for first, last in zip(starts[1:], [*starts[2:], len(times)], strict=True):
+    for first, last in pairwise([*starts[1:], len(times)]):
         joined[first:last] += joined[first - 1] + _PAUSE - times[first]
     return joined, len(starts)
 
