@@ -35,6 +35,12 @@ CHUNK_SIZE = 48 * 1024
 FLUSH_PERIOD = 0.2
 # From one look at losses and publishers to the next [s]; chosen: as the node's heartbeat.
 EVENT_PERIOD = 0.1
+# For which messages are gathered before they are taken [s]; chosen: ten come in it at 500 Hz. Of
+# messages that were taken one by one a busy computer lost more (docs/benchmarks.md).
+GATHERING_TIME = 0.02
+# The same while /clock gives the time in which messages are recorded [s]; chosen: that of messages
+# that are taken together is the same, and a simulation may be 20 times as fast as the clock here.
+SIMULATED_GATHERING_TIME = 0.005
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ class RecordingSession:
     """
     A bag being recorded, from the moment that every required topic is connected.
 
-    A thread of its own writes each message as it comes, and nothing is deserialized; one other
+    A thread of its own writes messages as they come, and nothing is deserialized; one other
     thread calls the methods. `failure` says why nothing more is written; `is_gone` whether the bag
     is not at its place any more. Raises BagError if a topic is not published, not connected or of
     an unknown type, or the bag cannot be written; then no bag is left behind.
@@ -119,7 +125,10 @@ class RecordingSession:
         self._simulated_time = node.get_clock().ros_time_is_active
         # Held while the bag is written to.
         self._lock = threading.Lock()
-        self._thread = TopicThread(node, EVENT_PERIOD)
+        self._thread = TopicThread(
+            node, EVENT_PERIOD,
+            SIMULATED_GATHERING_TIME if self._simulated_time else GATHERING_TIME,
+        )
         kinds = self._wait_for_topics()
         self._writer: BagWriter | None = None
         try:

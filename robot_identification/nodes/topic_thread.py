@@ -57,12 +57,13 @@ class TopicThread:
 
     A service, a file, a proof or a burst of other messages, which take the node's executor, do not
     delay it. Callbacks are called in it, as messages come; `poll` is called `period` seconds apart
-    [s], after all that came before. `on_error` takes what either raises, and both go on; if it
+    [s], after all that came before. With `gather` [s] those messages are taken together that come
+    within this time after one has. `on_error` takes what either raises, and both go on; if it
     raises an error itself, the first of these is `failure`, which `run_node` raises.
     """
 
-    def __init__(self, node: Node, period: float) -> None:
-        self.node, self._period = node, period
+    def __init__(self, node: Node, period: float, gather: float = 0.0) -> None:
+        self.node, self._period, self._gather = node, period, gather
         self._subscriptions: list[tuple[DirectSubscription, Receive]] = []
         self._poll: Callable[[], object] = _nothing
         self._on_error: Callable[[Exception], object] = _raise
@@ -139,6 +140,8 @@ class TopicThread:
                 served = list(self._subscriptions)
                 wait = MessageWait(self.node.context, [one for one, _ in served])
             self._attempt(partial(wait.wait, due - time.monotonic()))
+            if self._gather:
+                self._ended.wait(self._gather)
             for subscription, receive in served:
                 self._attempt(partial(_deliver, subscription, receive))
             now = time.monotonic()
