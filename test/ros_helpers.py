@@ -25,11 +25,14 @@ try:
     import rclpy
 except ImportError as error:
     pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
-from rcl_interfaces.srv import GetParameterTypes, SetParameters
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import (
+    GetParameters, GetParameterTypes, SetParameters, SetParametersAtomically,
+)
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.parameter import Parameter
+from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
@@ -325,11 +328,25 @@ class Graph:
 
     def configure(self, node: str, values: Mapping[str, Any]) -> list:
         """Set parameters of a node; return the reasons of those that were refused."""
-        request = SetParameters.Request(parameters=[
-            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
-        ])
+        request = SetParameters.Request(parameters=_messages(values))
         answer = self.answer(self.request(SetParameters, f'{node}/set_parameters', request))
         return [result.reason for result in answer.results if not result.successful]
+
+    def call_with(self, service: str, values: Mapping[str, Any]) -> SetParametersResult:
+        """Call a service with its arguments; return its answer."""
+        request = SetParametersAtomically.Request(parameters=_messages(values))
+        future = self.request(SetParametersAtomically, f'{service}_with', request)
+        return self.answer(future).result
+
+    def parameter(self, node: str, name: str) -> Any:
+        """Return the value of a parameter of a node."""
+        request = GetParameters.Request(names=[name])
+        answer = self.answer(self.request(GetParameters, f'{node}/get_parameters', request))
+        return parameter_value_to_python(answer.values[0])
+
+
+def _messages(values: Mapping[str, Any]) -> list:
+    return [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
 
 
 @contextmanager

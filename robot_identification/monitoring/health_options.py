@@ -24,12 +24,14 @@ LARGEST_STEP_SHARE = 0.6
 # Samples to a false alarm: rarer ones are lost to rounding in the linear solve, and more frequent
 # ones are no use.
 SHORTEST_RUN, LONGEST_RUN, LOST = 10.0, 1.0e8, 1.0e9
+# What is tolerated and what is unknown may be nothing.
+MAY_BE_ZERO = ('tolerated_change', 'warm_up_change', 'load_uncertainty')
 
 
 @dataclass(frozen=True)
 class HealthOptions:
     """
-    Options of friction health; raises UsageError if one is not positive or two contradict.
+    Options of friction health; raises UsageError if one is out of range or two contradict.
 
     Without temperatures, warming and wear cannot be distinguished: viscous friction of a UR5 falls
     by up to 31 % in half an hour (Raviola et al. 2021).
@@ -54,8 +56,10 @@ class HealthOptions:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not is_number(value) or not 0.0 < value < math.inf:
-                raise UsageError(f'{name} is {value!r}, it must be a positive number')
+            if not is_number(value) or not 0.0 <= value < math.inf:
+                raise UsageError(f'{name} is {value!r}, it must be a number and not negative')
+            if not value and name not in MAY_BE_ZERO:
+                raise UsageError(f'{name} is {value!r}, it must be positive')
         if not is_whole_number(self.reference_windows) or self.reference_windows < 10:
             raise UsageError(
                 f'reference_windows is {self.reference_windows}, it must be 10 windows or more'

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import gc
 import math
 from pathlib import Path
@@ -18,7 +19,9 @@ from rclpy.node import Node
 import robot_identification
 from robot_identification.errors import BagError, UsageError
 from robot_identification.model import STATED_UNITS
-from robot_identification.nodes.common import declare, run_node, serve, STEADY_CLOCK
+from robot_identification.nodes.common import (
+    declare, run_node, serve, serve_with_arguments, STEADY_CLOCK,
+)
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.driver_notes import DriverNotes
 from robot_identification.nodes.recording_session import RecordingOrder, RecordingSession
@@ -107,7 +110,7 @@ class BagRecorder(Node):
             self, lambda: (self._state, self._content(), self._session is not None)
         )
         self._diagnostics = Diagnostics(self, 'recording')
-        serve(self, '~/start', self._start, with_arguments=True)
+        serve_with_arguments(self, '~/start', self._start)
         serve(self, '~/stop', self._stop)
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=STEADY_CLOCK)
         self._published.publish(self._state, self._content())
@@ -134,10 +137,11 @@ class BagRecorder(Node):
             self._finish(IDLE, 'the recorder was asked to leave')
         return True
 
-    def _start(self) -> str:
+    def _start(self, take_arguments: Callable[[], None]) -> str:
         """Start a recording; return in words where to, and the topics without a publisher."""
         if self._session is not None:
             raise UsageError(f'BUSY: {self._session.order.output} is being recorded')
+        take_arguments()
         order = RecordingOrder(
             output=write_path(self, 'start.output'),
             topics=self._topics('start.topics'),

@@ -63,6 +63,8 @@ WARNED_EVERY = 30.0  # [s]; chosen: a reminder, and no flood
 # discovery (docs/security.md), of the name and of its services.
 START_SECONDS = 6.0
 STARTED_AT = 'started_at'
+# Parameters of 1.0 that named a topic: without it another arm would be watched or commanded.
+WATCHED_TOPICS = ('joint_states_topic', 'commands_topic')
 NAME_PERIOD = 0.1  # [s]; chosen: a query of the graph costs milliseconds
 _BOUNDS: MutableMapping[Node, dict[str, ParameterBounds]] = WeakKeyDictionary()
 
@@ -166,7 +168,8 @@ def check_overrides(node: Node, given: Sequence[str]) -> None:
     Look for values of parameters that a node does not have, after it declared all.
 
     `given` is the command line. Raises UsageError for one that is on it, and for one that was
-    removed; any other of a file, which several nodes may share, is logged.
+    the topic to watch or to command before; any other of a file, which several nodes may share, is
+    logged.
     """
     # rclpy has no public name for the values that a node was started with.
     known = list(_bounds_of(node))
@@ -181,7 +184,7 @@ def check_overrides(node: Node, given: Sequence[str]) -> None:
             f'{node.get_name()} has no parameter {name}{f" ({near})" if near else ""}: '
             'docs/parameters.md lists all'
         )
-        if name in typed or name in REMOVED:
+        if name in typed or name in WATCHED_TOPICS:
             raise UsageError(text)
         node.get_logger().warning(text)
 
@@ -265,46 +268,57 @@ def declare_roots(node: Node) -> None:
             )
 
 
-def serve(
-    node: Node, name: str, answer: Callable[[], str], *, with_arguments: bool = False,
-    **options: Any,
-) -> None:
+def serve(node: Node, name: str, answer: Callable[[], str], **options: Any) -> None:
     """
     Offer a Trigger service.
 
     `answer` returns the message of a success, and raises an IdentificationError or OSError with
-    that of a refusal, which is logged. `options` are those of `Node.create_service`. With
-    `with_arguments` there is another service, whose name ends in ``_with``: its request sets
-    parameters, all or none, before the same is done, so that one call has all its arguments.
+    that of a refusal, which is logged. `options` are those of `Node.create_service`.
     """
-    def attempt(act: Callable[[], str]) -> tuple[bool, str]:
-        try:
-            return True, act()
-        except (IdentificationError, OSError) as error:
-            reason = in_parameters(str(error))
-            node.get_logger().error(reason)
-            return False, reason
-
     def on_call(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = attempt(answer)
-        return response
-
-    def on_call_with(
-        request: SetParametersAtomically.Request, response: SetParametersAtomically.Response
-    ) -> SetParametersAtomically.Response:
-        def set_and_answer() -> str:
-            _set_all(node, [Parameter.from_parameter_msg(one) for one in request.parameters])
-            return answer()
-
-        response.result.successful, response.result.reason = attempt(set_and_answer)
+        response.success, response.message = _attempt(node, answer)
         return response
 
     node.create_service(Trigger, name, on_call, qos_profile=SERVICE_QOS, **options)
-    if with_arguments:
-        node.create_service(
-            SetParametersAtomically, f'{name}_with', on_call_with, qos_profile=SERVICE_QOS,
-            **options,
+
+
+def serve_with_arguments(
+    node: Node, name: str, answer: Callable[[Callable[[], None]], str], **options: Any
+) -> None:
+    """
+    Offer a service as `serve` does, and another one whose call has all its arguments.
+
+    The name of the other one ends in ``_with``; its request has parameters. `answer` is called
+    with a function that sets them, all or none, and calls that once nothing else is at work: what
+    another call has begun keeps its own, and a call that is refused as the node is busy sets none.
+    """
+    def on_call(
+        request: SetParametersAtomically.Request, response: SetParametersAtomically.Response
+    ) -> SetParametersAtomically.Response:
+        parameters = [Parameter.from_parameter_msg(one) for one in request.parameters]
+        response.result.successful, response.result.reason = _attempt(
+            node, lambda: answer(lambda: _set_all(node, parameters))
         )
+        return response
+
+    serve(node, name, lambda: answer(no_arguments), **options)
+    node.create_service(
+        SetParametersAtomically, f'{name}_with', on_call, qos_profile=SERVICE_QOS, **options
+    )
+
+
+def no_arguments() -> None:
+    """Set nothing: the parameters of the node are the arguments."""
+
+
+def _attempt(node: Node, answer: Callable[[], str]) -> tuple[bool, str]:
+    """Return whether a call succeeds, and its message; a refusal is logged."""
+    try:
+        return True, answer()
+    except (IdentificationError, OSError) as error:
+        reason = in_parameters(str(error))
+        node.get_logger().error(reason)
+        return False, reason
 
 
 def _set_all(node: Node, parameters: list[Parameter]) -> None:

@@ -73,7 +73,7 @@ class ControllerState:
         self._values: dict[str, object] = {}
         self.constraints: ControllerConstraints | None = None
         self.problem = ''
-        self._told: float | None = None  # the scaling that it was commanded
+        self._commanded_scaling: float | None = None  # the scaling that it was commanded
         # Its last state, and when that was read [s].
         self._stated: tuple[Any, float] | None = None
 
@@ -221,7 +221,7 @@ class ControllerState:
         state = self._read_state() if constraints.states_scaling else None
         stated = getattr(state, 'speed_scaling_factor', None)
         if stated is not None and constraints.hears_scaling:
-            self._told = stated
+            self._commanded_scaling = stated
         problem = self.overspeed()
         if problem:
             raise UnsafeMotionError(problem)
@@ -239,8 +239,8 @@ class ControllerState:
         constraints = self.constraints
         if constraints is not None and not constraints.hears_scaling:
             return 1.0
-        if self._told is not None:
-            return self._told
+        if self._commanded_scaling is not None:
+            return self._commanded_scaling
         return 1.0 if constraints is None else constraints.initial_scaling
 
     def _on_input(self, message: Any) -> None:
@@ -248,7 +248,7 @@ class ControllerState:
         if math.isfinite(message.factor) and message.factor >= 0.0:
             # A state that came before does not know of it.
             self._read_state()
-            self._stated, self._told = None, message.factor
+            self._stated, self._commanded_scaling = None, message.factor
 
     def _read_state(self) -> Any:
         """Return what the controller stated last; None where it states nothing now."""

@@ -430,11 +430,12 @@ class FrictionTester(Node):
     def _watch(self) -> None:
         def watch(now: float) -> float | None:
             problem = self._problem() if self._session.state == TESTING else ''
-            return self._session.watch(now, problem)
+            torque = self._session.watch(now, problem)
+            if self._session.has_ended(now):
+                self._finish()
+            return torque
 
         self._attempt(watch)
-        if self._session.has_ended(time.monotonic()):
-            self._finish()
 
     def _problem(self) -> str:
         """Return what is wrong on the graph, empty if nothing is."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 from pathlib import Path
 import shutil
@@ -20,7 +21,8 @@ from robot_identification.errors import DataError, IdentificationError, UsageErr
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import check_writable
 from robot_identification.nodes.common import (
-    declare, declare_options, declare_robot, in_parameters, LATCHED, run_node, serve,
+    declare, declare_options, declare_robot, in_parameters, LATCHED, no_arguments, run_node,
+    serve, serve_with_arguments,
     STEADY_CLOCK, value_of,
 )
 from robot_identification.nodes.identification_job import (
@@ -71,9 +73,7 @@ class Identifier(Node):
         self._work = LongWork(
             self, 'identification', several, lambda: {'messages': self._count()}
         )
-        serve(
-            self, '~/identify', self._identify, callback_group=several, with_arguments=True
-        )
+        serve_with_arguments(self, '~/identify', self._identify, callback_group=several)
         serve(self, '~/abort', self._abort, callback_group=several)
         one = MutuallyExclusiveCallbackGroup()
         serve(self, '~/listen', self._listen, callback_group=one)
@@ -179,9 +179,9 @@ class Identifier(Node):
         except (IdentificationError, OSError) as error:
             self.get_logger().error(in_parameters(str(error)))
 
-    def _identify(self) -> str:
+    def _identify(self, take_arguments: Callable[[], None] = no_arguments) -> str:
         try:
-            return self._work.run(self._do_job)
+            return self._work.run(self._do_job, take_arguments)
         except (IdentificationError, OSError):
             if self._listener is not None:
                 self._enter_listening(self._listener)

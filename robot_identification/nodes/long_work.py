@@ -13,7 +13,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.nodes.common import in_parameters, STEADY_CLOCK
+from robot_identification.nodes.common import in_parameters, no_arguments, STEADY_CLOCK
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.status import PublishedState
 from std_msgs.msg import Float32
@@ -64,12 +64,15 @@ class LongWork:
         """Return whether the work is asked to end."""
         return self._aborted.is_set() or self._closing.is_set()
 
-    def run(self, work: Callable[[], str]) -> str:
+    def run(
+        self, work: Callable[[], str], take_arguments: Callable[[], None] = no_arguments
+    ) -> str:
         """
         Do the work, which enters its own states; return what it returns.
 
-        Raises UsageError if other work is done, AbortedError if the node is asked to leave; an
-        error of the work is its state, and raised.
+        Its arguments are taken when no other work is done any more. Raises UsageError if other
+        work is done, AbortedError if the node is asked to leave; an error of the work is its
+        state, and raised.
         """
         if not self._busy.acquire(blocking=False):
             raise UsageError(f'BUSY: the {self._what} is running')
@@ -79,6 +82,7 @@ class LongWork:
                 raise AbortedError(
                     f'the node is asked to leave: the {self._what} does not begin'
                 )
+            take_arguments()
             return work()
         except (IdentificationError, OSError) as error:
             self.enter('FAILED', in_parameters(str(error)))

@@ -21,7 +21,7 @@ from robot_identification.execution import trajectory_knots
 from robot_identification.files import check_writable, write_atomically
 from robot_identification.model import describe_placeholders, RobotModel, STANDARD_GRAVITY
 from robot_identification.nodes.common import (
-    declare, declare_robot, LATCHED, run_node, serve,
+    declare, declare_robot, LATCHED, run_node, serve, serve_with_arguments,
 )
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.long_work import AbortedError, LongWork
@@ -73,9 +73,9 @@ class TrajectoryGenerator(Node):
             self._markers = self.create_publisher(MarkerArray, '~/preview', LATCHED)
         else:
             self.get_logger().info('no ~/preview for RViz: visualization_msgs is not installed')
-        serve(
-            self, '~/generate', lambda: self._work.run(self._design), callback_group=group,
-            with_arguments=True,
+        serve_with_arguments(
+            self, '~/generate', lambda take: self._work.run(self._design, take),
+            callback_group=group,
         )
         serve(self, '~/abort', self._work.abort, callback_group=group)
 

@@ -21,8 +21,7 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 import numpy as np
 import pytest
-from rcl_interfaces.srv import ListParameters, SetParametersAtomically
-from rclpy.parameter import Parameter
+from rcl_interfaces.srv import ListParameters
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import __version__
 from robot_identification.errors import BagError
@@ -415,12 +414,9 @@ def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
 def test_a_recording_begins_with_all_its_arguments_or_not_at_all(recorder, tmp_path):
     """One call of ~/start_with sets them and begins; one that is refused sets none."""
     def start(**values):
-        request = SetParametersAtomically.Request(parameters=[
-            Parameter(f'start.{name}', value=value).to_parameter_msg()
-            for name, value in values.items()
-        ])
-        answer = recorder.graph.request(SetParametersAtomically, f'{START}_with', request)
-        return recorder.graph.answer(answer).result
+        return recorder.graph.call_with(
+            START, {f'start.{name}': value for name, value in values.items()}
+        )
 
     assert recorder.publisher.topic_name == '/joint_states'
     other = tmp_path / 'other'
@@ -435,6 +431,9 @@ def test_a_recording_begins_with_all_its_arguments_or_not_at_all(recorder, tmp_p
     answer = start(output=str(other), payload='1.5 0 0 0', trajectory_sha256=SHA256)
     assert answer.successful, answer.reason
     assert f'recording to {other}' in answer.reason
+    # What is recorded keeps its arguments: a busy recorder takes none.
+    assert 'BUSY' in start(payload='2.5 0 0 0').reason
+    assert recorder.graph.parameter('bag_recorder', 'start.payload') == '1.5 0 0 0'
     recorder.stop()
     noted = custom_data_of(other)
     assert (noted['payload'], noted['trajectory_sha256']) == ('1.5 0 0 0', SHA256)

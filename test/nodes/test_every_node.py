@@ -166,6 +166,15 @@ REFUSED_STARTS = (
 )
 
 
+def test_a_shared_file_may_have_parameters_of_others(graph):
+    """Also under a name that an option once had; what was meant for the node is in the log."""
+    node = graph.start('bag_recorder', {'profile': 'of another node', 'start.robto': 'ur5'})
+    graph.refused('/bag_recorder/stop')
+    said = node.log.read_text()
+    assert 'has no parameter start.robto' in said
+    assert 'profile was removed in 2.0' in said
+
+
 def test_a_predictor_that_waits_for_a_model_says_so(graph):
     """A terminal without a line would look like a node that works, or like one that hangs."""
     node = graph.start('torque_predictor', {}, None, '__ns:=/waiting')

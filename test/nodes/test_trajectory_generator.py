@@ -190,6 +190,10 @@ def test_a_search_can_be_aborted(generator, output):
     generator.configure(output=str(output))
     running = call_at_once(graph, GENERATE, 50)
     wait_until(lambda: generator.progress, 'the search')
+    # What is designed keeps its arguments: a busy generator takes none.
+    busy = graph.call_with(GENERATE, {'generate.output': str(output.with_name('other.yaml'))})
+    assert 'BUSY' in busy.reason
+    assert graph.parameter('trajectory_generator', 'generate.output') == str(output)
     graph.done('/trajectory_generator/abort')
     answer = graph.answer(running, 60.0)
     assert not answer.success
