@@ -66,6 +66,7 @@ setup(
         'consistency': ['clarabel'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'excitation': ['daqp'],
+        'frames': ['pandas'],
         'genetic': ['pymoo>=0.6.2'],
         'logs': ['h5py', 'pyarrow'],
         'simulation': ['mujoco'],

@@ -140,15 +140,6 @@ _StrictLoader.add_constructor('tag:yaml.org,2002:int', _plain_int)
 AnyPath = str | os.PathLike[str]
 
 
-def to_paths(given: AnyPath | Iterable[AnyPath]) -> tuple[Path, ...]:
-    """Return paths of one or several; raise UsageError if there is none."""
-    if isinstance(given, str | os.PathLike):
-        return (Path(given),)
-    if not (paths := tuple(map(Path, given))):
-        raise UsageError('no recording is named: give the path of one or several')
-    return paths
-
-
 def is_there(path: Path) -> bool:
     """Return whether there is something at a path; a name too long for a file is that of none."""
     try:

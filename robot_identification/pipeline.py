@@ -9,10 +9,11 @@ Every function is what one command does, without its printing and its files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import Executor
+import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 from robot_identification.arrays import LARGEST_IN_MEMORY
 from robot_identification.blas import one_blas_thread
@@ -21,18 +22,22 @@ from robot_identification.estimation import (
     choose, fit_recordings, Identification, IdentifyOptions, ignore_progress,
     judge_identification, make_model, read_inputs, Report,
 )
-from robot_identification.files import AnyPath, to_paths
+from robot_identification.files import AnyPath
 from robot_identification.model import IdentifiedModel, RobotModel
 from robot_identification.prediction import compare_effort, EffortComparison
-from robot_identification.processing import Dataset, load_for_model
-from robot_identification.validation import describe_uncorrected, find_training_data, Validation
+from robot_identification.processing import load_for_model
+from robot_identification.recording import Recording
+from robot_identification.validation import describe_uncorrected, find_training_data, Score
 from robot_identification.validation import validate as score_datasets
+
+# A bag or table by its path, or what was read of it.
+AnyRecording: TypeAlias = AnyPath | Recording
 
 
 @one_blas_thread()
 def identify(
     robot: RobotModel,
-    bags: AnyPath | Sequence[AnyPath],
+    bags: AnyRecording | Iterable[AnyRecording],
     options: IdentifyOptions | None = None,
     executor: Executor | None = None,
     report: Report = ignore_progress,
@@ -47,7 +52,7 @@ def identify(
     ----------
     robot : RobotModel
         The arm with its prior, gravity and drive gains.
-    bags : str or Path, or sequence of these
+    bags : str, Path or Recording, or several of these
         Recordings; they are used together.
     options : IdentifyOptions, optional
         Everything else.
@@ -74,8 +79,11 @@ def identify(
             'which --scheduler leaves in other processes: leave out --scheduler, or choose '
             '--estimator dictionary, huber or wls'
         )
+    sources = _to_sources(bags)
+    if executor is not None and any(isinstance(one, Recording) for one in sources):
+        raise UsageError('workers read bags by their paths: give paths, or leave out the executor')
     report(0.0, 'reading')
-    inputs = read_inputs(robot, to_paths(bags), options)
+    inputs = read_inputs(robot, sources, options)
     options = options.for_effort(inputs.unit)
     choice = choose(
         inputs.robot, inputs.recordings, inputs.unit, options,
@@ -90,22 +98,14 @@ def identify(
     return judge_identification(inputs, choice, fitted, options, made)
 
 
-class ValidatedBags(NamedTuple):
-    """Errors and verdict, the bags as they were scored, and remarks on them."""
-
-    validation: Validation
-    datasets: tuple[Dataset, ...]
-    notes: tuple[str, ...]
-
-
 @one_blas_thread()
 def validate(
     model: IdentifiedModel,
-    bags: AnyPath | Sequence[AnyPath],
+    bags: AnyRecording | Iterable[AnyRecording],
     *,
     start: float | None = None,
     stop: float | None = None,
-) -> ValidatedBags:
+) -> Score:
     """
     Score a model on bags; unit, names and filter come from the model file.
 
@@ -116,7 +116,7 @@ def validate(
     ----------
     model : IdentifiedModel
         The model.
-    bags : str or Path, or sequence of these
+    bags : str, Path or Recording, or several of these
         Recordings, each scored by itself.
     start, stop : float, optional
         Window in seconds after the first joint state.
@@ -128,9 +128,10 @@ def validate(
 
     """
     check_argument('model', model, IdentifiedModel)
-    paths = to_paths(bags)
+    sources = _to_sources(bags)
     loaded = [
-        load_for_model(model, bag, start=start, stop=stop, most=LARGEST_IN_MEMORY) for bag in paths
+        load_for_model(model, bag, start=start, stop=stop, most=LARGEST_IN_MEMORY)
+        for bag in sources
     ]
     datasets = tuple(dataset for dataset, _ in loaded)
     notes = (
@@ -139,19 +140,19 @@ def validate(
     )
     # Of any window first: few recordings are hashed twice.
     same = {
-        dataset.source: bag for bag, dataset in zip(paths, datasets, strict=True)
+        dataset.source: bag for bag, dataset in zip(sources, datasets, strict=True)
         if find_training_data(model, bag)
     }
     training = {
         source: why for source, bag in same.items()
         if (why := find_training_data(model, bag, start, stop))
     }
-    return ValidatedBags(score_datasets(model, datasets, training, same), datasets, notes)
+    return Score(model, score_datasets(model, datasets, training, same), datasets, notes)
 
 
 @one_blas_thread()
 def predict(
-    model: IdentifiedModel, bag: AnyPath, *, causal: bool = False
+    model: IdentifiedModel, bag: AnyRecording, *, causal: bool = False
 ) -> tuple[EffortComparison, tuple[str, ...]]:
     """
     Predict the effort at every recorded stamp of a bag.
@@ -160,7 +161,7 @@ def predict(
     ----------
     model : IdentifiedModel
         The model.
-    bag : str or Path
+    bag : str, Path or Recording
         The recording.
     causal : bool
         With the filters of live prediction, which know no later sample.
@@ -179,4 +180,13 @@ def predict(
 
     """
     check_argument('model', model, IdentifiedModel)
-    return compare_effort(model, Path(bag), causal=causal)
+    return compare_effort(model, bag, causal=causal)
+
+
+def _to_sources(given: AnyRecording | Iterable[AnyRecording]) -> tuple[Path | Recording, ...]:
+    """Return paths and recordings of one or several; raise UsageError if there is none."""
+    several = [given] if isinstance(given, str | os.PathLike | Recording) else given
+    sources = tuple(one if isinstance(one, Recording) else Path(one) for one in several)
+    if not sources:
+        raise UsageError('no recording is named: give one or several')
+    return sources

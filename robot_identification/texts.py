@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 import difflib
+import html
 from typing import Any
 
 # What a spreadsheet takes for the beginning of a formula.
@@ -63,6 +64,11 @@ def short_repr(instance: Any) -> str:
         f'{one.name}={_short(getattr(instance, one.name))}' for one in fields(instance) if one.repr
     )
     return f'{type(instance).__name__}({shown_fields})'
+
+
+def html_of(instance: Any) -> str:
+    """Return what `str` says of a result for a notebook: a `_repr_html_`."""
+    return f'<pre>{html.escape(str(instance))}</pre>'
 
 
 def _short(value: Any, longest: int = 60) -> str:

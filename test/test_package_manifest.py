@@ -48,8 +48,8 @@ KEY_OF = {
 }
 # Extras without a key: pip install.
 WITHOUT_KEY = {
-    'backports', 'clarabel', 'compression', 'daqp', 'distributed', 'h5py', 'lz4', 'pxr', 'pyarrow',
-    'pymoo', 'shtab', 'threadpoolctl',
+    'backports', 'clarabel', 'compression', 'daqp', 'distributed', 'h5py', 'lz4', 'pandas', 'pxr',
+    'pyarrow', 'pymoo', 'shtab', 'threadpoolctl',
 }
 # Not imported: a plugin of rosbag2_py, and what launch files start.
 NOT_IMPORTED = {'rosbag2_storage_mcap', 'robot_state_publisher', 'ros2bag', 'rviz2'}

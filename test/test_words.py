@@ -156,7 +156,8 @@ def undocumented(node, name, documented):
     ))
     for child in node.body:
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if child.name.startswith('_'):
+            is_overload = any(getattr(one, 'id', '') == 'overload' for one in child.decorator_list)
+            if child.name.startswith('_') or is_overload:
                 continue
             inner = f'{name}.{child.name}'
             if isinstance(child, ast.ClassDef):

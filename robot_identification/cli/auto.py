@@ -93,15 +93,13 @@ def run(args: argparse.Namespace) -> int | None:
     notes = list(found.notes)
     validation = None
     if split.held_out is not None:
-        validated = validate(
+        score = validate(
             found.model.with_mapping(options.table_mapping), [split.held_out],
             start=split.boundary or options.start, stop=options.stop,
         )
-        write_validation(
-            found.model, validated, replace(folder, path=folder.path / 'validation')
-        )
-        validation = validated.validation
-        notes += validated.notes
+        write_validation(score, replace(folder, path=folder.path / 'validation'))
+        validation = score.validation
+        notes += score.notes
     exported, refused = _export(found.model, exports, folder)
     verdict = _verdict(split, found, validation)
     content = {

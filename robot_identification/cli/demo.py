@@ -200,14 +200,13 @@ def _follow(nodes: list[NodeProcess]) -> None:
 def _conclude(truth: GroundTruth, folder: Path) -> dict[str, Any]:
     """Validate on the second recording, compare with the truth, and write the report."""
     model = load_model(folder / RESULT / 'identified_model.yaml')
-    validated = validate(model, [folder / 'bag_2'])
-    section = compare_with_truth(model, truth, validated.datasets[0])
+    score = validate(model, [folder / 'bag_2'])
+    section = compare_with_truth(model, truth, score.datasets[0])
     nrmse = {joint: error for joint, *_, error in section['gains']}
     write_validation(
-        model, validated, ResultFolder(folder, command_line='robot-identification demo'),
-        truth=section,
+        score, ResultFolder(folder, command_line='robot-identification demo'), truth=section,
     )
-    validation = validated.validation
+    validation = score.validation
     text = '\n'.join([
         'On the unseen motion, against the noise-free truth that only a simulation knows:',
         *(f'  {joint}: {error:.1%} NRMSE' for joint, error in nrmse.items()),

@@ -5,6 +5,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,13 @@ from robot_identification.cli.options import (
 from robot_identification.cli.output import print_results, with_report
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.files import ResultFolder
-from robot_identification.model import IdentifiedModel
 from robot_identification.options import add_arguments
-from robot_identification.pipeline import ValidatedBags
 from robot_identification.report import render_validation_report, validation_text
 from robot_identification.studies.rollout import (
     rollout_section, RolloutOptions, run_rollout, with_rollouts,
 )
 from robot_identification.validation import (
-    predict_effort, validation_content, validation_json,
+    predict_effort, Score, validation_content, validation_json,
 )
 
 EXAMPLE = 'robot-identification validate result/identified_model.yaml other_bag -o validation'
@@ -57,34 +56,29 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model).with_mapping(args.mapping)
     if args.consistent:
         model = model.with_consistent_parameters()
-    validated = validate(model, args.bags, start=args.start, stop=args.stop)
+    score = validate(model, args.bags, start=args.start, stop=args.stop)
     sections: list[Any] = []
     if args.rollout:
         options = options_given(args, RolloutOptions)
-        rollouts = run_rollout(model, validated.datasets, options)
-        validated = validated._replace(
-            validation=with_rollouts(validated.validation, rollouts)
-        )
+        rollouts = run_rollout(model, score.datasets, options)
+        score = replace(score, validation=with_rollouts(score.validation, rollouts))
         sections = [rollout_section(rollout) for rollout in rollouts]
-    write_validation(model, validated, folder, rollouts=sections)
-    validation, _, notes = validated
-    text = with_report(args, f'{validation_text(model, validation)}\n')
-    print_results(args, validation_content(validation), text, notes)
+    write_validation(score, folder, rollouts=sections)
+    text = with_report(args, f'{validation_text(model, score.validation)}\n')
+    print_results(args, validation_content(score.validation), text, score.notes)
 
 
 def write_validation(
-    model: IdentifiedModel, validated: ValidatedBags, folder: ResultFolder,
-    truth: Any = None, rollouts: Sequence[Any] = (),
+    score: Score, folder: ResultFolder, truth: Any = None, rollouts: Sequence[Any] = ()
 ) -> None:
     """
     Write figures and report of a validation.
 
     `truth` is that of a simulated robot, `rollouts` are the report's sections of drift.
     """
-    validation, datasets, notes = validated
     report = render_validation_report(
-        model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
-        notes, command_line=folder.command_line, truth=truth,
-        rollouts=list(rollouts),
+        score.model, score.validation, score.datasets,
+        [predict_effort(score.model, dataset) for dataset in score.datasets], score.notes,
+        command_line=folder.command_line, truth=truth, rollouts=list(rollouts),
     )
-    folder.write({'validation.json': validation_json(validation), 'report.html': report})
+    folder.write({'validation.json': validation_json(score.validation), 'report.html': report})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +36,12 @@ class Inputs:
     """Inputs of an identification."""
 
     robot: RobotModel  # the arm as the effort shows it, with usable drive gains
+    sources: Mapping[Path, Path | Recording]  # every bag, or what was read of it, by its name
     hashes: Mapping[Path, str]  # SHA-256 of every bag
     # what the choices are made on: all bags, unless there are more than the recipe takes, of which
     # long ones are in evenly spread parts
     recordings: tuple[Recording, ...]
-    read: tuple[Recording, ...]  # the same bags as a whole
+    read: tuple[Recording, ...]  # the same bags as a whole, and all that were read before
     unit: str  # of the recorded effort, one of EFFORT_UNITS
     # whether torques are known up to a factor only, because drive gains are unknown
     relative_scale: bool
@@ -55,7 +56,9 @@ class Inputs:
         )
 
 
-def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOptions) -> Inputs:
+def read_inputs(
+    robot: RobotModel, bags: Sequence[Path | Recording], options: IdentifyOptions
+) -> Inputs:
     """
     Read the bags that the choices are made on, and settle unit and drive gains.
 
@@ -63,27 +66,34 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
     drive gains are needed but unknown and `relative_scale` is not set; DataError if a bag cannot
     be used.
     """
-    recipe = options.recipe
-    most = len(bags) if options.used_estimator.needs_rows else recipe.bags_in_choice
-    recordings = tuple(
-        read_arm(
-            robot, bags[at], topic=options.topic, names=options.joint_names,
+    recipe, sources = options.recipe, name_sources(bags)
+    names = list(sources)
+    most = len(names) if options.used_estimator.needs_rows else recipe.bags_in_choice
+
+    def read(name: Path) -> Recording:
+        return replace(read_arm(
+            robot, sources[name], topic=options.topic, names=options.joint_names,
             mapping=options.table_mapping,
-        )
-        for at in spread_evenly(len(bags), most)
+        ), source=str(name))
+
+    in_choice = [names[at] for at in spread_evenly(len(names), most)]
+    recordings = tuple(map(read, in_choice))
+    others = tuple(
+        read(name) for name in names
+        if name not in in_choice and isinstance(sources[name], Recording)
     )
-    hashes, delay = hash_bags(bags), None
+    hashes, delay = hash_bags(sources), None
     if options.effort_from == COMMAND:
         recordings, delay = take_position_errors(
             robot, recordings, options.joint_names, options.table_mapping,
             (options.start, options.stop),
         )
-    names = [check_robot_name(recording, robot.name) for recording in recordings]
+    remarks = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
     robot, held = hold_as_recorded(robot, recordings, (options.start, options.stop))
     stated = [(found.source, found.metadata.get('effort_unit')) for found in recordings]
     notes = (
-        *names, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
+        *remarks, *unit_notes(stated, unit), *recorded_remarks(recordings, unit),
         *held, describe_placeholders(robot), '' if delay is None else delay.describe(),
     )
     if not np.all(np.isfinite(robot.drives.drive_gain)):
@@ -98,7 +108,23 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
         chosen = spread_parts(
             recordings, READ_FOR_EACH * recipe.samples_in_choice, (options.start, options.stop)
         )
-    return Inputs(robot, hashes, chosen, recordings, unit, relative_scale, notes, delay)
+    return Inputs(
+        robot, sources, hashes, chosen, recordings + others, unit, relative_scale, notes, delay
+    )
+
+
+def name_sources(bags: Sequence[Path | Recording]) -> dict[Path, Path | Recording]:
+    """Return bags by their paths, and recordings that were read before by names of their own."""
+    sources: dict[Path, Path | Recording] = {}
+    for bag in bags:
+        name = Path(bag.source) if isinstance(bag, Recording) else bag
+        number = 2
+        while name in sources:
+            if isinstance(bag, Path):
+                raise _repeated(name, name)
+            name, number = Path(f'{bag.source} ({number})'), number + 1
+        sources[name] = bag
+    return sources
 
 
 def spread_evenly(count: int, most: int) -> tuple[int, ...]:
@@ -120,20 +146,24 @@ def take_position_errors(
     return tuple(with_position_error(one, delay.value) for one in commanded), delay
 
 
-def hash_bags(bags: Sequence[Path]) -> dict[Path, str]:
+def hash_bags(sources: Mapping[Path, Path | Recording]) -> dict[Path, str]:
     """Return the SHA-256 of every bag; a missing or repeated one raises a `UsageError`."""
     seen: dict[str, Path] = {}
-    for bag in bags:
-        if not bag.exists():
+    for name, bag in sources.items():
+        if isinstance(bag, Path) and not bag.exists():
             raise UsageError(f'no such bag: {bag}')
-        digest = file_sha256(bag)
+        digest = bag.sha256 if isinstance(bag, Recording) else file_sha256(bag)
         if digest in seen:
-            raise UsageError(
-                f'{bag} holds the same bytes as {seen[digest]}: name each recording '
-                'once, or its errors would be taken for smaller than they are'
-            )
-        seen[digest] = bag
-    return {bag: digest for digest, bag in seen.items()}
+            raise _repeated(name, seen[digest])
+        seen[digest] = name
+    return {name: digest for digest, name in seen.items()}
+
+
+def _repeated(bag: Path, other: Path) -> UsageError:
+    return UsageError(
+        f'{bag} holds the same bytes as {other}: name each recording once, or its errors would be '
+        'taken for smaller than they are'
+    )
 
 
 def unit_notes(stated: Sequence[tuple[str, str | None]], unit: str) -> list[str]:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import robot_identification
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation.band import deviation_figures, parameter_figures
@@ -33,9 +34,10 @@ from robot_identification.estimation.standard import (
     ConsistentParameters, find_consistent_parameters,
 )
 from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.files import AnyPath
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel, SignalSource
 from robot_identification.processing import Dataset, have_rotors
-from robot_identification.texts import short_repr
+from robot_identification.texts import html_of, short_repr
 from robot_identification.validation import (
     BAD, BagErrors, bandwidth_of, describe_two_encoder_figures, Folds, judge, Limit, PAYLOAD,
     score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
@@ -50,11 +52,13 @@ RECOMMENDATIONS_IN_VERDICT = 3
 WORSE = 1.5
 # A block is named with so many joints at most.
 MOST_NAMED = 3
+# Reasons of the verdict that `print` shows; chosen: ten lines in all.
+MOST_REASONS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """All that one identification found; the report draws it."""
+    """All that one identification found; `print` shows the verdict, `report` draws everything."""
 
     model: IdentifiedModel  # the result
     estimate: Estimate  # with singular values and residual deviation
@@ -73,6 +77,34 @@ class Identification:
     recommendations: tuple[Recommendation, ...] = ()
 
     __repr__ = short_repr
+    _repr_html_ = html_of
+
+    def __str__(self) -> str:
+        names, verdict = self.model.robot.joint_names, self.verdict
+        held_out = np.ma.masked_invalid([errors.nrmse for errors in self.cross_validation])
+        urdf = np.ma.masked_invalid([errors.nrmse for errors in self.prior])
+        samples = sum(len(dataset) for dataset in self.datasets)
+        reasons = verdict.reasons[:MOST_REASONS]
+        more = len(verdict.reasons) - len(reasons)
+        return '\n'.join([
+            f'Identification of {self.model.robot.name}: {verdict.level.upper()}',
+            f'By use: {verdict.describe_uses()}',
+            f'From: {len(self.datasets)} recordings, {samples} samples, '
+            f'{self.model.reduction.rank} base parameters',
+            f'NRMSE on held-out blocks: {held_out.mean():.4f} '
+            f'(URDF with fitted friction {urdf.mean():.4f})',
+            'By joint: ' + ', '.join(
+                f'{name} {value:.3f}'
+                for name, value in zip(names, held_out.mean(axis=0).filled(np.nan), strict=True)
+            ),
+            *(f'- {reason}' for reason in reasons),
+            *([f'- {more} more in the report'] if more > 0 else []),
+            f'Next step: {verdict.next_step}',
+        ])
+
+    def report(self, path: AnyPath) -> None:
+        """Write the report, one HTML file that needs no network; a file there is replaced."""
+        robot_identification.write_report(self, path)
 
 
 class MadeModel(NamedTuple):

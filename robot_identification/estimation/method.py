@@ -35,7 +35,8 @@ AUTOMATIC = 'auto'
 DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
 # What the effort is from: the recorded one, or the error of positions against commands.
-EFFORT, COMMAND = 'effort', 'command'
+EFFORT: str = 'effort'
+COMMAND: str = 'command'
 # A window that begins or ends later is a mistake [s].
 LATEST_TIME = 1.0e6
 

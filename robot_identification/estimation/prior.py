@@ -11,32 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.estimation.estimate import PriorTerm
-from robot_identification.model import BaseReduction, prior_inertial_parameters, RobotModel
+from robot_identification.model import (
+    BaseReduction, NO_PRIOR, prior_deviation, prior_inertial_parameters, RobotModel,
+)
 import scipy
-
-# How far the prior may be wrong, per link: 30 % of its mass, its centre 15 cm, 30 % of its
-# largest principal inertia. Floors keep massless links finite.
-MASS_SHARE, CENTRE_DISTANCE, INERTIA_SHARE = 0.3, 0.15, 0.3
-MASS_FLOOR, INERTIA_FLOOR = 0.01, 1.0e-4
-# Friction and reflected inertia have no prior.
-NO_PRIOR = 1.0e3
-
-
-def prior_deviation(robot: RobotModel, size: int) -> FloatArray:
-    """Return how far each of `size` standard parameters may be from the URDF's, as deviations."""
-    deviation = np.full(size, NO_PRIOR)
-    for link, values in enumerate(prior_inertial_parameters(robot).reshape(-1, 10)):
-        mass = max(values[0], MASS_FLOOR)
-        tensor = np.array([
-            [values[4], values[5], values[7]],
-            [values[5], values[6], values[8]],
-            [values[7], values[8], values[9]],
-        ])
-        inertia = max(np.linalg.eigvalsh(tensor)[-1], INERTIA_FLOOR)
-        deviation[10 * link] = MASS_SHARE * mass
-        deviation[10 * link + 1: 10 * link + 4] = CENTRE_DISTANCE * mass
-        deviation[10 * link + 4: 10 * link + 10] = INERTIA_SHARE * inertia
-    return deviation
 
 
 @dataclass(frozen=True, eq=False)

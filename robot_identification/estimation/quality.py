@@ -244,7 +244,8 @@ def describe_provenance(
     return {
         'bags': [
             {
-                'path': str(bag), 'sha256': digest, 'data_sha256': list(data_hashes(bag)),
+                'path': str(bag), 'sha256': digest,
+                'data_sha256': list(data_hashes(inputs.sources[bag])),
                 'completeness': completeness[str(bag)],
             }
             for bag, digest in inputs.hashes.items()

@@ -27,11 +27,10 @@ from robot_identification.estimation.estimators.consistent import (
 )
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import cross_validate
-from robot_identification.estimation.prior import MASS_FLOOR, prior_deviation
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model import (
-    BaseReduction, IdentifiedModel, prior_inertial_parameters, pseudo_inertia, RobotModel,
-    smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
+    BaseReduction, IdentifiedModel, MASS_FLOOR, prior_deviation, prior_inertial_parameters,
+    pseudo_inertia, RobotModel, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
 )
 from robot_identification.validation import Folds, Trial
 

@@ -12,16 +12,20 @@ from functools import partial
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.blas import one_blas_thread
-from robot_identification.errors import check_argument, UnsafeMotionError
+from robot_identification.errors import check_argument, UnsafeMotionError, UsageError
 from robot_identification.excitation.certificate import certificate_of
 from robot_identification.excitation.constraints import broken_limits
 from robot_identification.excitation.evaluation import criteria_content, criteria_of, DENSE_RATE
 from robot_identification.excitation.experiment import Experiment
 from robot_identification.excitation.feasibility import certificate_times
 from robot_identification.excitation.information import Knowledge
-from robot_identification.excitation.margins import FEW_HELD, find_experiment_holding
+from robot_identification.excitation.margins import (
+    FEW_HELD, find_experiment_holding, make_generic_experiment,
+)
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.search import Budget, Progress, Search, Workers
+from robot_identification.excitation.optimizers.search import (
+    Budget, DesignArguments, Progress, Search, Workers,
+)
 from robot_identification.excitation.parametrizations.composite import (
     CompositeParametrization, Segment,
 )
@@ -43,9 +47,10 @@ def ignore_progress(progress: Progress) -> None:
 @one_blas_thread()
 def design_excitation(
     robot: RobotModel,
-    experiment: Experiment,
+    experiment: Experiment | None = None,
     *,
-    seed: int,
+    seed: int = 0,
+    time_limit: float | None = None,
     budget: Budget | None = None,
     report: Callable[[Progress], None] = ignore_progress,
     processes: int = 1,
@@ -58,12 +63,15 @@ def design_excitation(
     ----------
     robot : RobotModel
         The arm; gravity is taken from the experiment.
-    experiment : Experiment
-        Form, margins, criterion, optimizer and segments.
+    experiment : Experiment, optional
+        Form, margins, criterion, optimizer and segments; by default those that the limits of the
+        description give (`make_generic_experiment`).
     seed : int
         The same seed and evaluations give the same bytes for any number of processes.
+    time_limit : float, optional
+        When to stop [s], after any number of evaluations.
     budget : Budget, optional
-        When to stop.
+        When to stop, by evaluations and time; in the place of `time_limit`.
     report : callable
         Called after every job.
     processes : int
@@ -76,9 +84,16 @@ def design_excitation(
     UnsafeMotionError
         If no feasible motion was found; before the search, if no pose of the window can be held
         against gravity.
+    UsageError
+        If the time limit is not positive, or both limits are given.
 
     """
     check_argument('robot', robot, RobotModel)
+    experiment = make_generic_experiment(robot).experiment if experiment is None else experiment
+    if time_limit is not None:
+        if budget is not None or not time_limit > 0.0:
+            raise UsageError('time_limit is a positive number [s], in the place of a budget')
+        budget = DesignArguments(time_limit=float(time_limit)).budget
     check_argument('experiment', experiment, Experiment)
     holding = find_experiment_holding(robot, experiment)
     if holding.held == 0.0:

@@ -23,7 +23,8 @@ from robot_identification.excitation.parametrizations.parametrization import (
     check_count, Parametrization,
 )
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
+    AnyPath, canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
+    write_atomically,
 )
 from robot_identification.model import Motion, NamedJoints, RobotModel
 from robot_identification.removed import describe_unknown
@@ -79,13 +80,22 @@ class Trajectory:
         """Return the trajectory with a certificate."""
         return replace(self, certificate=certificate)
 
-    def sample(self, t: FloatArray) -> Motion:
-        """Return position, velocity and acceleration at times from the start [s], shape (N,)."""
-        return Motion(*self.form.sample(self.coefficients, t))
+    def sample(self, t: FloatArray | float) -> Motion:
+        """
+        Return position, velocity and acceleration at times from the start.
+
+        `t` are times (N,) [s], or a rate [Hz] of even times over the whole motion (`times`).
+        """
+        times = self.times(t) if isinstance(t, int | float) else np.asarray(t, dtype=float)
+        return Motion(*self.form.sample(self.coefficients, times))
 
     def times(self, rate: float) -> FloatArray:
         """Return even times from first to last instant, at least `rate` per second [Hz]."""
         return np.linspace(0.0, self.duration, round(np.ceil(self.duration * rate)) + 1)
+
+    def save(self, path: AnyPath) -> None:
+        """Write the trajectory file, which `load_trajectory` reads; a file there is replaced."""
+        write_atomically(Path(path), dump_trajectory(self))
 
 
 def check_rest_at_ends(trajectory: Trajectory, position_units: Sequence[str] = ()) -> None:
@@ -126,7 +136,7 @@ def dump_trajectory(trajectory: Trajectory) -> str:
     return dump_yaml({**_content(trajectory), 'sha256': trajectory.sha256})
 
 
-def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
+def load_trajectory(path: AnyPath, *, check_hash: bool = True) -> Trajectory:
     """
     Read a trajectory file.
 
@@ -135,7 +145,7 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
     trajectory file of this version, UnsafeMotionError if its numbers are not finite or its content
     does not match its hash.
     """
-    content, source = read_yaml(path), str(path)
+    content, source = read_yaml(Path(path)), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     keys = {
         'schema_version', 'robot', 'joints', 'form', 'options', 'coefficients', 'periods',

@@ -7,55 +7,21 @@ Formats that a model is exported to as a whole, by the name of their option.
 To add one: write its file, add one line to EXPORTERS.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from robot_identification.errors import check_argument, UsageError
 from robot_identification.export.controller import export_controller
-from robot_identification.export.friction_forms import FORMS, PLAIN
 from robot_identification.export.mjcf import export_mjcf
+from robot_identification.export.mjcf_into import is_scene, make_mjcf
+from robot_identification.export.options import ExportOptions
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.sdf import export_sdf
-from robot_identification.export.urdf import export_urdf
+from robot_identification.export.urdf import export_urdf, make_urdf
+from robot_identification.files import AnyPath, write_files
 from robot_identification.model import IdentifiedModel
-from robot_identification.options import check_options, option
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """Options of exports: of friction in MJCF, of a pack for simulators, and of a scene."""
-
-    friction_form: str = option(
-        str, 'friction of joints in MJCF: '
-        + '; '.join(f'{form}, {what}' for form, what in FORMS.items()),
-        choices=tuple(FORMS), default=PLAIN,
-    )
-    models: int = option(
-        int, 'number of models in --sim, drawn from the covariance', metavar='N',
-        # A hundred hold 98 % of what the covariance does; more than the most take minutes of conic
-        # programs, and make a folder too long to list.
-        default=100, minimum=1, maximum=10_000,
-    )
-    seed: int = option(int, 'seed of these models', default=0, minimum=0)
-    usd_joints: str = option(
-        str, 'prim of the USD that holds the joints, in --sim', metavar='PATH',
-        otherwise='/ROBOT/joints', default='',
-    )
-    joint_names: str = option(
-        str, 'joints with other names in the scene than in the model', metavar='SCENE=MODEL,..',
-        default='', otherwise='',
-    )
-    override_defaults: bool = option(
-        bool, 'give joints of a scene attributes of their own where their class has a default',
-        default=False,
-    )
-    extra_bodies: tuple[str, ...] = option(
-        str, 'bodies of the scene that were not on the arm when it was identified', count='+',
-        metavar='BODY', default=(),
-    )
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 class Exporter(NamedTuple):
@@ -76,3 +42,59 @@ EXPORTERS = {
         'Universal Robot in direct torque control', 'ros2-control', export_ros2_control,
     ),
 }
+
+
+def export_model(
+    model: IdentifiedModel, path: AnyPath, *, into: AnyPath | None = None, **options: Any
+) -> None:
+    """
+    Write a model for another program, which the suffix of the path names.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The model, with physically consistent parameters.
+    path : str or Path
+        The file: .urdf, .xml (MuJoCo), .sdf (Gazebo), .yaml (a controller) or .ros2-control; one
+        that is there is replaced.
+    into : str or Path, optional
+        A URDF, or a MuJoCo scene, of which the numbers that were identified are changed and all
+        else is kept.
+    **options
+        Those of `ExportOptions`.
+
+    Raises
+    ------
+    UsageError
+        If the suffix or an option is not known, or `into` is of another format.
+    InconsistentModelError
+        If the model has no physically consistent parameters.
+
+    """
+    check_argument('model', model, IdentifiedModel)
+    path = Path(path)
+    known = {exporter.suffix: exporter for exporter in EXPORTERS.values()}
+    suffix = path.suffix[1:].lower()
+    if suffix not in known:
+        raise UsageError(f'{path} ends in no format that is known: {", ".join(known)}')
+    if unknown := set(options) - {one.name for one in fields(ExportOptions)}:
+        raise UsageError(
+            f'{", ".join(sorted(unknown))}: no option of exports; they are '
+            f'{", ".join(one.name for one in fields(ExportOptions))}'
+        )
+    chosen = ExportOptions(**options)
+    if into is None:
+        is_mjcf = suffix == EXPORTERS['mjcf'].suffix
+        contents: Mapping[Path, str | bytes] = {path: (
+            export_mjcf(model, chosen.friction_form) if is_mjcf else known[suffix].write(model)
+        )}
+    else:
+        into = Path(into)
+        wanted = EXPORTERS['mjcf' if is_scene(into) else 'urdf'].suffix
+        if suffix != wanted:
+            raise UsageError(f'{into} is changed into a file that ends in .{wanted}, not {path}')
+        changed = (
+            make_mjcf(model, into, chosen) if is_scene(into) else make_urdf(model, into)
+        )
+        contents = changed.outputs(path)
+    write_files(contents, force=True)

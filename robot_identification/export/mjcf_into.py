@@ -25,9 +25,9 @@ from robot_identification.export.arm import (
     exported_arm, ExportedArm, numbers_text, ROUNDING, shown_vector,
 )
 from robot_identification.export.changes import change_of_link, ChangedFiles
-from robot_identification.export.formats import ExportOptions
 from robot_identification.export.friction_forms import fit_all_frictions, LUGRE
 from robot_identification.export.mjcf import inertial_attributes, joint_values
+from robot_identification.export.options import ExportOptions
 from robot_identification.export.xml_editor import read_scene, Scene
 from robot_identification.files import read_text
 from robot_identification.model import IdentifiedModel, smallest_eigenvalues

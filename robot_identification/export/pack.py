@@ -12,9 +12,9 @@ import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation import draw_consistent
 from robot_identification.export.arm import exported_arm, ExportedArm
-from robot_identification.export.formats import ExportOptions
 from robot_identification.export.friction_forms import fit_all_frictions, LUGRE
 from robot_identification.export.mjcf import export_mjcf
+from robot_identification.export.options import ExportOptions
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model import IdentifiedModel
 

@@ -20,7 +20,8 @@ from .base_structure import (
 from .consistency import (
     base_dynamics as base_dynamics, describe_placeholders as describe_placeholders,
     find_implausibilities as find_implausibilities, from_pseudo_inertia as from_pseudo_inertia,
-    massless_joints as massless_joints, pseudo_inertia as pseudo_inertia,
+    MASS_FLOOR as MASS_FLOOR, massless_joints as massless_joints, NO_PRIOR as NO_PRIOR,
+    prior_deviation as prior_deviation, pseudo_inertia as pseudo_inertia,
     RigidDynamics as RigidDynamics, smallest_eigenvalues as smallest_eigenvalues,
     smallest_mass_matrix_eigenvalue as smallest_mass_matrix_eigenvalue,
 )
@@ -35,6 +36,11 @@ from .corrections import (
 from .denavit_hartenberg import joint_axes as joint_axes
 from .discrepancy import (
     Discrepancy as Discrepancy, discrepancy_from_content as discrepancy_from_content,
+)
+from .dynamics import (
+    equivalent_bodies as equivalent_bodies, FrictionCurve as FrictionCurve,
+    LARGEST_SHARE as LARGEST_SHARE, LinkBody as LinkBody, RigidTorque as RigidTorque,
+    TorqueParts as TorqueParts,
 )
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
@@ -58,8 +64,7 @@ from .friction.law import (
     steady_torque as steady_torque,
 )
 from .identified_model import (
-    check_shows_gravity as check_shows_gravity, equivalent_bodies as equivalent_bodies,
-    IdentifiedModel as IdentifiedModel,
+    check_shows_gravity as check_shows_gravity, IdentifiedModel as IdentifiedModel,
     LONGEST_DELAY as LONGEST_DELAY, SignalSource as SignalSource, with_payload as with_payload,
 )
 from .kinematic_calibration import (

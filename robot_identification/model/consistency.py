@@ -26,10 +26,17 @@ import pinocchio as pin
 from robot_identification.arrays import FloatArray
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.parameters import point_tensor, to_tensor
-from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import Motion, prior_inertial_parameters
 from robot_identification.model.robot_model import RobotModel, workspace
 from robot_identification.model.urdf import Urdf
 import scipy
+
+# How far the prior may be wrong, per link: 30 % of its mass, its centre 15 cm, 30 % of its
+# largest principal inertia. Floors keep massless links finite.
+MASS_SHARE, CENTRE_DISTANCE, INERTIA_SHARE = 0.3, 0.15, 0.3
+MASS_FLOOR, INERTIA_FLOOR = 0.01, 1.0e-4
+# Friction and reflected inertia have no prior.
+NO_PRIOR = 1.0e3
 
 
 class RigidDynamics:
@@ -329,3 +336,15 @@ def describe_placeholders(robot: RobotModel) -> str:
 def _alike(rows: Sequence[tuple[float, ...]]) -> bool:
     """Return whether rows are equal after rounding in the units and eigenvalues of a file."""
     return bool(np.all(np.ptp(np.array(rows), axis=0) <= 1.0e-9 * np.max(np.abs(rows))))
+
+
+def prior_deviation(robot: RobotModel, size: int) -> FloatArray:
+    """Return how far each of `size` standard parameters may be from the URDF's, as deviations."""
+    deviation = np.full(size, NO_PRIOR)
+    for link, values in enumerate(prior_inertial_parameters(robot).reshape(-1, 10)):
+        mass = max(values[0], MASS_FLOOR)
+        inertia = max(np.linalg.eigvalsh(to_tensor(values[4:]))[-1], INERTIA_FLOOR)
+        deviation[10 * link] = MASS_SHARE * mass
+        deviation[10 * link + 1: 10 * link + 4] = CENTRE_DISTANCE * mass
+        deviation[10 * link + 4: 10 * link + 10] = INERTIA_SHARE * inertia
+    return deviation

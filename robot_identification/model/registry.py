@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.arrays import joint_vectors
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
     AnyPath, check_keys, check_schema_version, HAND_WRITTEN, is_number, is_there, read_yaml,
@@ -28,12 +29,14 @@ from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHa
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.parameters import STATED_UNITS
 from robot_identification.model.robot_model import (
-    Drives, JointLimits, limits_of_urdf, make_robot_model, RobotModel, STANDARD_GRAVITY,
+    Drives, gravity_of_mounting, JointLimits, limits_of_urdf, make_robot_model, RobotModel,
+    STANDARD_GRAVITY,
 )
 from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
 from robot_identification.texts import suggestion
 
 SCHEMA_VERSION = 1  # of the file
+_YAML = ('.yaml', '.yml')
 _NUMBERS_OF_JOINT = (
     'velocity', 'acceleration', 'effort', 'gear_ratio', 'torque_constant', 'rotor_inertia',
 )
@@ -91,17 +94,51 @@ def load_robot(
     urdf: AnyPath | Urdf | None = None,
     joints: Sequence[str] | None = None,
     gravity: Sequence[float] | None = None,
+    mounting: Sequence[float] | None = None,
+    drive_gains: Sequence[float] | None = None,
 ) -> RobotModel:
     """
-    Load an arm by a known name, by a robot YAML, by a URDF, or by both.
+    Load an arm by its name, its robot YAML or its description.
 
-    `robot` is a known name or the path of a robot YAML. `urdf` is a URDF, a xacro or a link table:
-    alone of an arm nothing else is known of, with `robot` in the place of that robot's own.
-    `joints` move, in kinematic order; the others are locked. `gravity` (3,) is in the URDF's root
-    frame [m/s^2], by default downwards along z. Raises UsageError if neither is given, or the
-    robot or a joint is not known; DescriptionError if the YAML or the URDF cannot be used.
+    Parameters
+    ----------
+    robot : str or Path, optional
+        A known name (`robot-identification robots`), a robot YAML, a URDF, a xacro or a link
+        table.
+    urdf : str, Path or Urdf, optional
+        Description in the place of the robot's own.
+    joints : sequence of str, optional
+        Joints that move, in kinematic order; the others are locked. By default those of the only
+        arm.
+    gravity : sequence of float, shape (3,), optional
+        In the description's root frame [m/s^2]; by default downwards along z.
+    mounting : sequence of float, shape (3,), optional
+        Roll, pitch and yaw of the root frame in the world [rad], in the place of `gravity`.
+    drive_gains : sequence of float, shape (n,), optional
+        Joint torque per motor current, in kinematic order [N m/A].
+
+    Raises
+    ------
+    UsageError
+        If neither a robot nor a description is given, or the robot or a joint is not known.
+    DescriptionError
+        If a file cannot be used.
+
     """
-    gravity = STANDARD_GRAVITY if gravity is None else gravity
+    if mounting is not None:
+        if gravity is not None:
+            raise UsageError('a mounting says where gravity points to: give one of the two')
+        gravity = gravity_of_mounting(*joint_vectors(3, mounting=mounting)[0].tolist()).tolist()
+    loaded = _load(robot, urdf, joints, STANDARD_GRAVITY if gravity is None else gravity)
+    return loaded if drive_gains is None else loaded.with_drive_gains(drive_gains)
+
+
+def _load(
+    robot: AnyPath | None, urdf: AnyPath | Urdf | None, joints: Sequence[str] | None,
+    gravity: Sequence[float],
+) -> RobotModel:
+    if robot is not None and urdf is None and _is_description(str(robot)):
+        robot, urdf = None, robot
     if robot is None:
         if urdf is None:
             raise UsageError('name an arm: --robot NAME (see `robot-identification robots`), '
@@ -121,6 +158,13 @@ def load_robot(
         _urdf_path(content, path), _arguments(content, path)
     )
     return _robot_from_yaml(content, source, description, joints, gravity)
+
+
+def _is_description(robot: str) -> bool:
+    """Return whether a path is that of a description, by its end, or by the keys of a YAML."""
+    if robot.endswith(_YAML):
+        return 'links' in read_yaml(Path(robot), HAND_WRITTEN)
+    return robot.endswith(('.urdf', '.xacro', '.xml'))
 
 
 def load_joint_drives(robot: str) -> dict[str, str]:
@@ -184,7 +228,7 @@ def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> 
     `arguments` are those of a xacro, by name. Raises UsageError if there is no such file,
     DescriptionError if it cannot be read or expanded.
     """
-    if path.suffix in ('.yaml', '.yml'):
+    if path.suffix in _YAML:
         return read_link_table(path)
     return read_urdf_text(path, arguments)
 
@@ -193,7 +237,7 @@ def _checked(urdf: AnyPath | Urdf, arguments: Mapping[str, str] | None = None) -
     if isinstance(urdf, Urdf):
         return urdf
     urdf = Path(urdf)
-    if urdf.suffix in ('.yaml', '.yml'):
+    if urdf.suffix in _YAML:
         return parse_urdf(read_description(urdf), str(urdf))
     return read_urdf(urdf, arguments=arguments)
 
@@ -205,14 +249,8 @@ def _read_robot(robot: str) -> tuple[dict[str, Any], Path]:
 
 
 def _robot_yaml(robot: str) -> Path:
-    if robot.endswith(('.yaml', '.yml')):
+    if robot.endswith(_YAML):
         return Path(robot)
-    if robot.endswith(('.urdf', '.xacro', '.xml')):
-        raise UsageError(
-            f'{robot} is a description, and not a known robot or a robot YAML: give it on the '
-            f'command line as --urdf {robot}, in Python as load_robot(urdf={robot!r}), and '
-            'anywhere by a robot YAML that names it'
-        )
     # A file of the registry has the name of its robot, so that the others need not be read.
     for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
         if path.stem == robot:

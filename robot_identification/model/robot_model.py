@@ -139,6 +139,17 @@ class RobotModel:
         """Names of the links that the joints move, as far as the description has them."""
         return reach_of_joints(self.urdf, self.joint_names).carried_links
 
+    @cached_property
+    def watched_joints(self) -> tuple[str, ...]:
+        """Held joints that move the arm or are moved by it, if their readings are known."""
+        encoders = self.encoders
+        if not (np.all(encoders.sign == 1.0) and np.all(encoders.zero == 0.0)):
+            return ()
+        reach = reach_of_joints(self.urdf, self.joint_names)
+        near = reach.carried_joints | reach.supporting_joints
+        coupled = find_coupled(self.urdf)
+        return tuple(name for name in self.locked if name in near and name not in coupled)
+
     @property
     def root_link(self) -> str:
         """Return the name of the link that all others hang on."""

@@ -8,7 +8,7 @@ from .collision_file import (
 )
 from .contact_observer import (
     ContactObserver as ContactObserver, DEFAULT_BANDWIDTH as DEFAULT_BANDWIDTH,
-    observe_recording as observe_recording,
+    external_torque as external_torque, observe_recording as observe_recording,
 )
 from .friction_health import FrictionHealth as FrictionHealth, JointHealth as JointHealth
 from .health_reference import read_reference as read_reference, write_reference as write_reference

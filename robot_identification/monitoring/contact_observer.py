@@ -18,14 +18,17 @@ import math
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, joint_vectors
-from robot_identification.errors import UsageError
+from robot_identification.errors import check_argument, UsageError
 from robot_identification.excitation import residual_noise
-from robot_identification.model import equivalent_bodies, IdentifiedModel
+from robot_identification.files import AnyPath
+from robot_identification.model import check_shows_gravity, equivalent_bodies, IdentifiedModel
 from robot_identification.monitoring.collision import (
     CollisionDetector, CollisionThresholds, RestMemory,
 )
-from robot_identification.prediction import Prediction, TorquePredictor
+from robot_identification.prediction import Prediction, read_measured, TorquePredictor
 from robot_identification.processing import CAUSAL_GAP_PERIODS
+from robot_identification.recording import Recording
+from robot_identification.texts import short_repr
 from robot_identification.validation import ParameterError
 
 DEFAULT_BANDWIDTH = 25.0  # [rad/s]; chosen: a time constant of 40 ms
@@ -183,11 +186,14 @@ class ContactObserver:
 class ObservedRecording:
     """Observed torques along a recording; NaN where there is no output."""
 
+    stamps: FloatArray  # (N,): seconds after the first joint state
     # (N, n): as in `ExternalTorque`.
     external: FloatArray
     deviation: FloatArray
     rest_share: FloatArray
     touched: BoolArray  # (N, n): false without thresholds, and where there is no output
+
+    __repr__ = short_repr
 
 
 def observe_recording(
@@ -222,4 +228,47 @@ def observe_recording(
             rest_share[k] = found.rest_share
             if found.touched is not None:
                 touched[k] = found.touched
-    return ObservedRecording(external, deviation, rest_share, touched)
+    return ObservedRecording(stamps, external, deviation, rest_share, touched)
+
+
+def external_torque(
+    model: IdentifiedModel,
+    recording: AnyPath | Recording,
+    *,
+    bandwidth: float = DEFAULT_BANDWIDTH,
+) -> ObservedRecording:
+    """
+    Return the external torque on the joints along a recording, as a live node would find it.
+
+    Only earlier samples are used (De Luca and Mattone, ICRA 2005).
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The model.
+    recording : str, Path or Recording
+        Positions, velocities and effort.
+    bandwidth : float
+        Of the momentum observer [rad/s].
+
+    Raises
+    ------
+    DataError
+        If the recording is of another robot or unit, or lacks velocities or temperatures that are
+        needed; if no bodies with a mass have the model's parameters.
+    UsageError
+        If the bandwidth is not positive, or the scale of the model is relative.
+
+    """
+    check_argument('model', model, IdentifiedModel)
+    if model.relative_scale:
+        raise UsageError(
+            f'the model of {model.robot.name} has a relative scale: torques of others have no '
+            'unit; identify with --drive-gains'
+        )
+    check_shows_gravity(model, 'external torques are observed with it')
+    measured, _ = read_measured(model, recording)
+    return observe_recording(
+        model, measured.stamps, measured.q, measured.dq,
+        measured.effort / model.effort_per_torque, measured.temperature, bandwidth=bandwidth,
+    )

@@ -20,7 +20,7 @@ from robot_identification.estimation import choose_effort_unit
 from robot_identification.files import ResultFolder, write_atomically
 from robot_identification.model import RobotModel
 from robot_identification.nodes.common import declare
-from robot_identification.processing import held_joint_remarks, watched_joints
+from robot_identification.processing import held_joint_remarks
 from robot_identification.recording import read_recording
 from robot_identification.report import json_text
 from robot_identification.studies.drive_gains import (
@@ -216,7 +216,7 @@ def temperature(coordinator: Coordinator) -> None:
         bag = output / f'bag_{len(runs) + 1:03d}'
         coordinator.execute(trajectory, bag, executions=most - len(runs))
         recording = read_recording(
-            bag, robot.joint_names, encoders=robot.encoders, others=watched_joints(robot)
+            bag, robot.joint_names, encoders=robot.encoders, others=robot.watched_joints
         )
         for remark in held_joint_remarks(robot, recording):
             coordinator.announce(remark)

@@ -10,7 +10,7 @@ from .feed_forward import (
 )
 from .forward_dynamics import ArmStates as ArmStates, ForwardDynamics as ForwardDynamics
 from .friction_table import FrictionTable as FrictionTable, tabulate_friction as tabulate_friction
-from .sample_torque import RigidTorque as RigidTorque, SampleTorque as SampleTorque
+from .sample_torque import SampleTorque as SampleTorque
 from .torque_predictor import (
     lacks_temperature as lacks_temperature, Prediction as Prediction,
     TorquePredictor as TorquePredictor,

@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
+from robot_identification.files import AnyPath
 from robot_identification.model import IdentifiedModel
 from robot_identification.prediction.torque_predictor import lacks_temperature, TorquePredictor
 from robot_identification.processing import (
     describe_damage, find_position_steps, load_for_model, read_for_model, temperatures_so_far,
 )
+from robot_identification.recording import Recording
 from robot_identification.texts import short_repr
 from robot_identification.validation import (
     corrected_joints, describe_uncorrected, make_prediction_deviation, predict_effort,
@@ -37,7 +38,7 @@ class EffortComparison:
 
 
 def compare_effort(
-    model: IdentifiedModel, bag: Path, *, causal: bool
+    model: IdentifiedModel, bag: AnyPath | Recording, *, causal: bool
 ) -> tuple[EffortComparison, tuple[str, ...]]:
     """
     Return measured and predicted effort on the recorded stamps, and notes for a reader.
@@ -85,7 +86,9 @@ class Measured:
     temperature: FloatArray | None  # (N, n): last readings [deg C]
 
 
-def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[str, ...]]:
+def read_measured(
+    model: IdentifiedModel, bag: AnyPath | Recording
+) -> tuple[Measured, tuple[str, ...]]:
     """
     Return a bag as recorded, nothing smoothed or left out, and notes for a reader.
 
@@ -97,16 +100,16 @@ def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[st
     if without.any():
         names = ', '.join(np.array(recording.joint_names)[without])
         raise DataError(
-            f'{bag} has no velocity of {names}, which the causal prediction needs: leave out '
-            '--causal, or record velocities'
+            f'{recording.source} has no velocity of {names}, which the causal prediction needs: '
+            'leave out --causal, or record velocities'
         )
     temperature = temperatures_so_far(recording.channels, recording.stamps, model.robot.n)
     lacking = lacks_temperature(model, None if temperature is None else temperature[-1])
     if lacking.any():
         names = ', '.join(np.array(model.robot.joint_names)[lacking])
         raise DataError(
-            f'{bag} has no temperature of {names}, which the friction of this model needs: record '
-            'joint temperatures, or identify with laws without temperature'
+            f'{recording.source} has no temperature of {names}, which the friction of this model '
+            'needs: record joint temperatures, or identify with laws without temperature'
         )
     measured = Measured(
         recording.stamps, recording.q, recording.dq, recording.effort, temperature

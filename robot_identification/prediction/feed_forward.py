@@ -17,9 +17,8 @@ import math
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, joint_vectors
 from robot_identification.errors import UsageError
-from robot_identification.model import IdentifiedModel, RobotModel
+from robot_identification.model import IdentifiedModel, RigidTorque, RobotModel
 from robot_identification.prediction.friction_table import no_friction, tabulate_friction
-from robot_identification.prediction.sample_torque import RigidTorque
 
 FRICTION = ('none', 'kinetic', 'break_away')
 # After a longer pause, or a clock that goes back, everything starts anew [s].

@@ -21,11 +21,10 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    evaluation_order, IdentifiedModel, RobotModel, run_stops, SampleBasis,
+    evaluation_order, IdentifiedModel, LARGEST_SHARE, RigidTorque, RobotModel, run_stops,
+    SampleBasis,
 )
-from robot_identification.prediction.sample_torque import (
-    FrictionLayout, lay_out_friction, RigidTorque,
-)
+from robot_identification.prediction.sample_torque import FrictionLayout, lay_out_friction
 from robot_identification.processing import Dataset, uses_rotors
 from robot_identification.simulation import Drive
 
@@ -40,8 +39,6 @@ MOST_HALVINGS = 40  # of a search along a Newton step
 SEARCHED = 0.1
 # Differences of velocities that friction is differentiated by [rad/s].
 DIFFERENCE = 1.0e-8
-# Friction per load that is short of locking a joint against any torque.
-LARGEST_SHARE = 0.99
 # No arm is as fast [rad/s]; such a rollout is lost, and not a number from there on.
 LOST_SPEED = 1.0e3
 

@@ -43,7 +43,6 @@ from .processing import (
 from .repairs import (
     count_missing as count_missing, held_joint_remarks as held_joint_remarks,
     hold_as_recorded as hold_as_recorded, MISSING_PERIODS as MISSING_PERIODS,
-    watched_joints as watched_joints,
 )
 from .robot_state import (
     SAFE_MODES as SAFE_MODES, SAFETY_MODES as SAFETY_MODES,

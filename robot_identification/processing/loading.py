@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import DataError
@@ -15,7 +14,7 @@ from robot_identification.files import AnyPath
 from robot_identification.model import EFFORT_UNITS, IdentifiedModel, RobotModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.processing import process
-from robot_identification.processing.repairs import held_joint_remarks, watched_joints
+from robot_identification.processing.repairs import held_joint_remarks
 from robot_identification.processing.tracking import with_position_error
 from robot_identification.recording import read_command, read_recording, Recording, spread_parts
 
@@ -46,26 +45,29 @@ def check_robot_name(recording: Recording, robot: str) -> str:
 
 def read_arm(
     robot: RobotModel,
-    bag: AnyPath,
+    bag: AnyPath | Recording,
     *,
     topic: str | None = None,
     names: Mapping[str, str] | None = None,
     mapping: AnyPath | None = None,
 ) -> Recording:
     """
-    Return the recording of an arm, with the held joints that matter to it (`watched_joints`).
+    Return the recording of an arm, with its held joints that matter (`watched_joints`).
 
-    Arguments and errors are as in `read_recording`.
+    Arguments and errors are as in `read_recording`; of one that was read already the joints are
+    taken, see `Recording.for_arm`.
     """
+    if isinstance(bag, Recording):
+        return bag.for_arm(robot)
     return read_recording(
         bag, robot.joint_names, topic=topic, names=names, encoders=robot.encoders,
-        mapping=mapping, others=watched_joints(robot),
+        mapping=mapping, others=robot.watched_joints,
     )
 
 
 def load_for_model(
     model: IdentifiedModel,
-    bag: Path,
+    bag: AnyPath | Recording,
     *,
     start: float | None = None,
     stop: float | None = None,
@@ -90,13 +92,15 @@ def load_for_model(
         # Its friction was found under the torque of the bodies alone.
         dataset = replace(dataset, motion=dataset.motion.with_stiff_joints())
         note += ('; ' if note else '') + (
-            f'the model was identified with two encoders a joint, {bag} has one: friction and '
+            f'the model was identified with two encoders a joint, {recording.source} has one: '
+            'friction and '
             'rotor inertia see the links'
         )
     if dataset.whole is not None:
         note += ('; ' if note else '') + (
-            f'errors are of {len(dataset)} of {dataset.whole} joint states of {bag}, in evenly '
-            'spread parts; the others were not checked: choose them with --start and --stop'
+            f'errors are of {len(dataset)} of {dataset.whole} joint states of '
+            f'{recording.source}, in evenly spread parts; the others were not checked: choose '
+            'them with --start and --stop'
         )
     contradictions = () if model.relative_scale else dataset.contradictions
     notes = (
@@ -106,7 +110,9 @@ def load_for_model(
     return dataset, tuple(text for text in notes if text)
 
 
-def read_for_model(model: IdentifiedModel, bag: Path) -> tuple[Recording, str]:
+def read_for_model(
+    model: IdentifiedModel, bag: AnyPath | Recording
+) -> tuple[Recording, str]:
     """
     Return the recording of a bag with the effort of a model, and a note for a reader.
 
@@ -126,12 +132,12 @@ def read_for_model(model: IdentifiedModel, bag: Path) -> tuple[Recording, str]:
         )
     remarks = [check_robot_name(recording, robot.name), *held_joint_remarks(robot, recording)]
     note = '; '.join(remark for remark in remarks if remark)
-    check_effort_unit(recording, model, bag)
+    check_effort_unit(recording, model)
     return recording, note
 
 
-def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -> None:
-    """Raise DataError if a bag states another effort unit than that of the model."""
+def check_effort_unit(recording: Recording, model: IdentifiedModel) -> None:
+    """Raise DataError if a recording states another effort unit than that of the model."""
     unit = recording.metadata.get('effort_unit', model.effort_unit)
     if unit == model.effort_unit:
         return
@@ -150,7 +156,7 @@ def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -
             f'[{model.robot.units("N m/A")}]: {stated}'
         )
     raise DataError(
-        f'{bag} has effort in {unit}, the model was identified on effort in '
+        f'{recording.source} has effort in {unit}, the model was identified on effort in '
         f'{model.effort_unit}: record with the same driver setting, identify again{conversion}'
     )
 

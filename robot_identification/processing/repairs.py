@@ -15,7 +15,7 @@ from robot_identification.arrays import (
 )
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    find_coupled, Motion, reach_of_joints, rigid_torque, RobotModel,
+    Motion, reach_of_joints, rigid_torque, RobotModel,
 )
 from robot_identification.processing.blocks import row_blocks, rows_where, some_intervals
 from robot_identification.processing.dataset import Gap
@@ -302,17 +302,6 @@ LEAST_TURN = 1.0e-3  # by which a held joint stood elsewhere [rad or m]; chosen
 LEAST_INFLUENCE, NOTABLE_INFLUENCE = 0.01, 0.05
 LEAST_LEVEL = 0.1  # a torque is at least this share of the largest of the arm [1]; chosen
 FEW_POSES = 100  # of each recording in which torques are compared; chosen
-
-
-def watched_joints(robot: RobotModel) -> tuple[str, ...]:
-    """Return the held joints that move the arm or are moved by it, if their readings are known."""
-    encoders = robot.encoders
-    if not (np.all(encoders.sign == 1.0) and np.all(encoders.zero == 0.0)):
-        return ()
-    reach = reach_of_joints(robot.urdf, robot.joint_names)
-    near = reach.carried_joints | reach.supporting_joints
-    coupled = find_coupled(robot.urdf)
-    return tuple(name for name in robot.locked if name in near and name not in coupled)
 
 
 def hold_as_recorded(

@@ -103,7 +103,7 @@ def _cause(bag: BagFiles) -> str:
 
 def read_recording(
     path: AnyPath,
-    joint_names: Sequence[str],
+    joint_names: Sequence[str] | None = None,
     *,
     topic: str | None = None,
     names: Mapping[str, str] | None = None,
@@ -121,8 +121,9 @@ def read_recording(
     path : str or Path
         A rosbag2 folder, its .mcap or .db3 file, or a table: text (.csv, .tsv, .txt, ..), Parquet,
         a LeRobot dataset, MAT or NPZ.
-    joint_names : sequence of str
-        Model names of the n joints, kinematic order.
+    joint_names : sequence of str, optional
+        Model names of the n joints, kinematic order; by default all that are recorded, in their
+        order and with the driver's signs and zeros, of which `Recording.for_arm` makes an arm's.
     topic : str, optional
         By default /joint_states, or the only joint-state topic there is, or all those that have
         the arm's joints together; several are separated by commas.
@@ -148,6 +149,13 @@ def read_recording(
 
     """
     path, mapping = Path(path), None if mapping is None else Path(mapping)
+    if joint_names is None:
+        recorded = find_joint_names(path, topic=topic, mapping=mapping)
+        found = read_recording(
+            path, tuple((names or {}).get(name, name) for name in recorded), topic=topic,
+            names=names, mapping=mapping,
+        )
+        return replace(found, are_readings=True)
     encoders = plain_encoders(len(joint_names)) if encoders is None else encoders
     if is_table(path):
         return read_table(path, joint_names, names or {}, encoders, mapping, others)

@@ -25,6 +25,7 @@ from robot_identification.recording.other_files import describe_other, is_pointe
 from robot_identification.recording.raw_bag import (
     BagMetadata, Damage, METADATA_FILE, RawBlock, read_metadata, Topic, unpack_stream, ZSTD_MAGIC,
 )
+from robot_identification.recording.recording import Recording
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
 from robot_identification.recording.sqlite_file import SqliteFile
 
@@ -202,13 +203,18 @@ def _check_counts(file: BagFile, topics: Collection[str], found: Mapping[str, in
             )
 
 
-def data_hashes(path: Path) -> tuple[str, ...]:
+def data_hashes(source: Path | Recording) -> tuple[str, ...]:
     """
     Return the SHA-256 of each file that holds messages of a bag, sorted.
 
     Names of files and folders, and what metadata.yaml says of them, make no difference. A folder
-    without such a file, and a table, count with all that they are.
+    without such a file, and a table, count with all that they are. A recording counts with its
+    samples, and with the files that it is from.
     """
+    if isinstance(source, Recording):
+        path = Path(source.source)
+        return tuple(sorted({source.sha256, *(data_hashes(path) if path.exists() else ())}))
+    path = source
     if not path.is_dir():
         return (file_sha256(path),)
     files = [file for file in path.iterdir() if file.is_file() and file.name.endswith(SUFFIXES)]

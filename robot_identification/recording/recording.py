@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+import hashlib
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from robot_identification.arrays import (
-    FloatArray, IntegerArray, LARGEST_IN_MEMORY, release, select, slices_of, span_of,
+    as_floats, FloatArray, IntegerArray, LARGEST_IN_MEMORY, release, select, slices_of, span_of,
 )
+from robot_identification.errors import DataError, UsageError
+from robot_identification.model import EFFORT_UNITS, RobotModel
 from robot_identification.texts import short_repr
 
 # Name of the channel with the angles of the rotors, of a second encoder.
@@ -76,7 +81,7 @@ class Recording:
     topic : str
         The topic they came from; empty of a table.
     joint_names : tuple of str
-        Model names of the n joints, kinematic order.
+        Model names of the n joints, kinematic order; empty where nothing names them.
     stamps : ndarray, shape (N,)
         Seconds after the first joint state.
     q, dq, effort : ndarray, shape (N, n)
@@ -104,6 +109,9 @@ class Recording:
         Positions [rad or m] of other joints that were asked for, as far as they were recorded.
     assumes_degrees : bool
         Whether the positions are taken for degrees by their size, since nothing states it.
+    are_readings : bool
+        Whether positions and signs are the driver's, to which the encoders of an arm do not apply
+        yet (`for_arm`).
 
     """
 
@@ -123,11 +131,132 @@ class Recording:
     whole: int | None = None
     held: Mapping[str, Channel] = field(default_factory=dict)
     assumes_degrees: bool = False
+    are_readings: bool = False
 
     __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.stamps)
+
+    @classmethod
+    def from_arrays(
+        cls, stamps: ArrayLike, q: ArrayLike, effort: ArrayLike, *, dq: ArrayLike | None = None,
+        unit: str | None = None, joint_names: Sequence[str] = (),
+        temperature: ArrayLike | None = None, name: str = 'arrays',
+    ) -> Recording:
+        """
+        Return the recording of measured arrays.
+
+        Parameters
+        ----------
+        stamps : array_like, shape (N,)
+            Times [s], in the order they were recorded.
+        q, effort : array_like, shape (N, n)
+            Measured positions [rad or m] and effort of the joints.
+        dq : array_like, shape (N, n), optional
+            Measured velocities [rad/s or m/s].
+        unit : str, optional
+            Of the effort: 'Nm' (joint torque), 'A' (motor current) or 'Nm-without-gravity'; by
+            default that of the robot.
+        joint_names : sequence of str, optional
+            Names of the columns; by default the joints of the robot in kinematic order.
+        temperature : array_like, shape (N, n), optional
+            Joint temperatures [deg C].
+        name : str
+            What messages call the recording.
+
+        Raises
+        ------
+        UsageError
+            If shapes do not fit together, there is no sample, or the unit is not known.
+
+        """
+        times = as_floats('stamps', stamps).astype(float)
+        given = {'q': q, 'effort': effort, 'dq': dq, 'temperature': temperature}
+        arrays = {
+            key: as_floats(key, values).astype(float) for key, values in given.items()
+            if values is not None
+        }
+        shape = arrays['q'].shape
+        if times.ndim != 1 or not times.size or len(shape) != 2 or len(times) != shape[0]:
+            raise UsageError(
+                f'stamps and q have the shapes {times.shape} and {shape}, needed are (N,) and '
+                '(N, n): N samples of n joints'
+            )
+        for key, array in arrays.items():
+            if array.shape != shape:
+                raise UsageError(f'{key} has the shape {array.shape}, needed is {shape}, as q')
+        if joint_names and len(joint_names) != shape[1]:
+            raise UsageError(f'{len(joint_names)} joint names for {shape[1]} columns of q')
+        if not np.all(np.isfinite(times)):
+            raise UsageError('stamps must be finite numbers [s]')
+        if unit is not None and unit not in EFFORT_UNITS:
+            raise UsageError(f'unit is {unit!r}, known are {", ".join(EFFORT_UNITS)}')
+        seconds = times - times[0]
+        channels = {
+            key: Channel(seconds, arrays[key]) for key in ('temperature',) if key in arrays
+        }
+        return cls(
+            source=name, topic='', joint_names=tuple(joint_names), stamps=seconds, q=arrays['q'],
+            dq=arrays.get('dq', np.full(shape, np.nan)), effort=arrays['effort'],
+            start=round(1e9 * times[0]), metadata={} if unit is None else {'effort_unit': unit},
+            channels=channels,
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """Return a hash of stamps, positions, velocities and efforts."""
+        found = hashlib.sha256()
+        for array in (self.stamps, self.q, self.dq, self.effort):
+            for rows in slices_of(len(self)):
+                found.update(np.ascontiguousarray(array[rows]).tobytes())
+                release(array)
+        return found.hexdigest()
+
+    def for_arm(self, robot: RobotModel) -> Recording:
+        """
+        Return the recording with the joints of an arm, in its order and by its signs and zeros.
+
+        Raises DataError if joints are missing, or columns without names are not as many as the
+        joints.
+        """
+        wanted, n = robot.joint_names, self.q.shape[1]
+        if self.joint_names == wanted and not self.are_readings:
+            return self
+        if not self.joint_names and n != robot.n:
+            raise DataError(
+                f'{self.source} has {n} columns without names, {robot.name} has {robot.n} joints '
+                f'({", ".join(wanted)}): name the columns, or leave others out'
+            )
+        if missing := [name for name in wanted if name not in (self.joint_names or wanted)]:
+            raise DataError(
+                f'{self.source} has no joint {", ".join(missing)} of {robot.name}; it has '
+                f'{", ".join(self.joint_names)}'
+            )
+        order = [(self.joint_names or wanted).index(name) for name in wanted]
+        encoders = robot.encoders
+
+        def column(kind: str, values: FloatArray) -> FloatArray:
+            chosen = values[:, order]
+            if not self.are_readings or kind == 'temperature':
+                return chosen
+            if kind in ('q', ROTOR_CHANNEL, COMMAND_CHANNEL):
+                return encoders.to_model(chosen)
+            return encoders.sign * chosen
+
+        held = {
+            name: Channel(self.stamps, self.q[:, [column]])
+            for column, name in enumerate(self.joint_names) if name in robot.watched_joints
+        }
+        return replace(
+            self, joint_names=wanted, are_readings=False, held={**self.held, **held},
+            q=column('q', self.q), dq=column('dq', self.dq), effort=column('effort', self.effort),
+            channels={
+                kind: replace(channel, values=column(kind, channel.values))
+                if channel.values.shape[1] == n and n > 1 else channel
+                for kind, channel in self.channels.items()
+            },
+        )
 
     @property
     def duration(self) -> float:

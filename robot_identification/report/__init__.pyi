@@ -20,7 +20,7 @@ from .plot import (
 )
 from .reports import (
     render_validation_report as render_validation_report, RESULT_FILES as RESULT_FILES,
-    save_identification as save_identification,
+    save_identification as save_identification, write_report as write_report,
 )
 from .text_report import (
     short_verdict_lines as short_verdict_lines, shortcomings as shortcomings,

@@ -12,7 +12,7 @@ from typing import Any
 
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation import find_needed_terms, Identification
-from robot_identification.files import write_results
+from robot_identification.files import AnyPath, write_atomically, write_results
 from robot_identification.model import dump_model, IdentifiedModel
 from robot_identification.processing import Dataset
 from robot_identification.report.corrections import corrections_section
@@ -50,6 +50,15 @@ def save_identification(
     page = render_identification_report(found, fitted, command_line=command_line)
     contents = (dump_model(found.model), page, results_text(found, fitted))
     write_results(directory, dict(zip(RESULT_FILES, contents, strict=True)), force)
+
+
+def write_report(found: Identification, path: AnyPath) -> None:
+    """
+    Write the report of an identification, one HTML file that needs no network.
+
+    A file that is there is replaced.
+    """
+    write_atomically(Path(path), render_identification_report(found))
 
 
 def render_identification_report(

@@ -24,6 +24,7 @@ from .joint_stiffness import (
     describe_two_encoder_figures as describe_two_encoder_figures,
     two_encoder_figures as two_encoder_figures,
 )
+from .score import Residuals as Residuals, Score as Score
 from .training_data import (
     find_training_data as find_training_data,
     temperature_notes as temperature_notes, temperatures_covered as temperatures_covered,

@@ -15,11 +15,12 @@ from robot_identification.arrays import FloatArray
 from robot_identification.files import file_sha256
 from robot_identification.model import IdentifiedModel, StandardParameters
 from robot_identification.processing import Dataset
-from robot_identification.recording import data_hashes
+from robot_identification.recording import data_hashes, Recording
 
 
 def find_training_data(
-    model: IdentifiedModel, bag: Path, start: float | None = None, stop: float | None = None
+    model: IdentifiedModel, bag: Path | Recording, start: float | None = None,
+    stop: float | None = None,
 ) -> str:
     """
     Return why a bag is training data of a model, in words; empty if it is not.
@@ -33,7 +34,7 @@ def find_training_data(
     files = set(data_hashes(bag))
     # Models of earlier versions have the hash of the whole bag alone.
     is_old = any('data_sha256' not in entry for entry in entries)
-    whole = {file_sha256(bag)} if is_old else files
+    whole = {file_sha256(bag)} if is_old and isinstance(bag, Path) else files
     trained = _window(model.provenance.get('options', {}))
     scored = _window({'start': start, 'stop': stop})
     for entry in entries:

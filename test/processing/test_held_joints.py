@@ -13,7 +13,7 @@ from robot_identification.cli.doctor_arm import ExamineOptions
 from robot_identification.errors import DataError
 from robot_identification.model import dump_model, make_robot_model, Motion, parse_urdf
 from robot_identification.processing import (
-    held_joint_remarks, hold_as_recorded, read_arm, watched_joints,
+    held_joint_remarks, hold_as_recorded, read_arm,
 )
 from robot_identification.recording import read_recording
 from robot_identification.studies.drive_gains import DriveGainsOptions
@@ -78,7 +78,7 @@ def at_rest(**positions):
 def test_held_joints_that_matter_are_named(tmp_path, write, positions, words):
     arm = robot()
     path = write(tmp_path / ('log.csv' if write is write_table else 'bag'), at_rest(**positions))
-    recording = read_recording(path, arm.joint_names, others=watched_joints(arm))
+    recording = read_recording(path, arm.joint_names, others=arm.watched_joints)
     assert set(recording.held) == {'lift', 'b', 'd', 'finger'}
     remarks = held_joint_remarks(arm, recording)
     assert len(remarks) == len(words)

@@ -13,13 +13,13 @@ from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimate import (
     check_count, check_positive, Estimate, Estimator, PriorTerm,
 )
-from robot_identification.estimation.prior import prior_deviation, whitened_prior
+from robot_identification.estimation.prior import whitened_prior
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import (
     describe_estimate, least_squares, need_observations, propagate, renew_weights,
     residual_deviation, rows_per_joint, without,
 )
-from robot_identification.model import prior_inertial_parameters
+from robot_identification.model import prior_deviation, prior_inertial_parameters
 import scipy
 
 RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')

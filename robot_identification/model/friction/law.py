@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-import math
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -321,17 +320,29 @@ def sliding_torque(
 
 
 def steady_columns(
-    law: FrictionLaw, velocities: FloatArray, load: float, temperature: float
+    law: FrictionLaw, velocities: FloatArray, load: float | FloatArray,
+    temperature: float | FloatArray,
 ) -> FloatArray:
-    """Return the columns (m, k) of a law in steady sliding, as in `steady_torque`."""
-    # The first sample only begins the way. Each stands a thousand rad or m further than the one
-    # before: no stop is so wide.
-    dq = np.append(velocities[0], velocities)
-    motion = JointMotion(
-        math.copysign(1.0e3, float(dq[0])) * np.arange(float(dq.size)), dq,
-        np.full(dq.size, load), np.full(dq.size, temperature),
-    )
-    return law.columns(motion, law.initial_state())[0][1:]
+    """
+    Return the columns (m, k) of a law in steady sliding, as in `steady_torque`.
+
+    Load [N m] and temperature [deg C] are one number or (m,).
+    """
+    motion = JointMotion(velocities, velocities, *(
+        np.broadcast_to(one, velocities.shape) for one in (load, temperature)
+    ))
+    # In steady sliding every stop is bent as far as it goes.
+    values: dict[tuple[str, tuple[float, ...]], FloatArray] = {}
+    columns = np.empty((velocities.size, len(law.basis)), order='F')
+    for index, term in enumerate(law.basis):
+        key = term.kind, () if term.kind == STOP else term.constants
+        if key not in values:
+            values[key] = (
+                np.copysign(1.0, velocities) if term.kind == STOP
+                else CURVES[term.kind](velocities, *term.constants)
+            )
+        columns[:, index] = _weighted(values[key], term, motion)
+    return columns
 
 
 def steady_torque(
