@@ -6,7 +6,7 @@ Detection of changes of the friction of an arm, beyond its usual variation.
 
 Windows of motion each give the change of friction against the model. Windows in a row that
 differ from a reference by more than temperature, load and chance explain, are an alarm, at a
-stated rate of false ones. See docs/friction_health.md.
+stated rate of false ones. See docs/measuring_friction.md.
 """
 
 from __future__ import annotations

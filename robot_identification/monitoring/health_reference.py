@@ -4,7 +4,7 @@
 """
 Reference of friction health, as a file that is kept for weeks.
 
-Format: docs/friction_health.md.
+Format: docs/measuring_friction.md.
 """
 
 from __future__ import annotations

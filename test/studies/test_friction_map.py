@@ -173,7 +173,7 @@ def test_rippling_friction_raises_the_error(robot, truth):
 
 def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth):
     """
-    Effort that is late by d has ``-d v g'(q)`` in the odd part, as docs/friction_map.md says.
+    Effort that is late by d has ``-d v g'(q)`` in the odd part.
 
     Of the fastest segment about an upright arm, whose gravity changes most, it is far beyond the
     errors.

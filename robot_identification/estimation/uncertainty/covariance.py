@@ -8,7 +8,7 @@ Residuals of a robot are correlated in time, so that errors which count every sa
 piece of evidence come out several times too small. What is done about it: the scatter of the
 scores over windows of time [1]_ [2]_, corrected for the part of the noise that the fit itself
 takes away and stated with degrees of freedom [3]_, so that intervals cover what they promise
-(docs/statistics.md).
+(docs/identification.md).
 
 References
 ----------

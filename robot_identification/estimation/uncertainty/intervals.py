@@ -23,7 +23,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.validation import MOST_FREEDOM
 import scipy
 
-# Share of intervals that hold the truth; docs/statistics.md measures whether they do.
+# Share of intervals that hold the truth; docs/identification.md measures whether they do.
 CONFIDENCE = 0.95
 ROTOR = 'rotor inertia'
 # A group is needed if chance makes it look so in one of a hundred cases at most.

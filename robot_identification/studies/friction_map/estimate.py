@@ -56,7 +56,8 @@ LARGEST_PAIRED_SHARE = 0.03
 # A note names a curve that could not be tried, but leaves less than this share of what the chosen
 # one leaves; chosen.
 FAR_BETTER = 0.5
-# Share of the segments that show gravity which must go either way; chosen (docs/friction_map.md).
+# Share of the segments that show gravity which must go either way; chosen
+# (docs/measuring_friction.md).
 LEAST_OF_A_DIRECTION = 0.25
 # Masses nearer than this are one payload [kg]; chosen: what scales and notes are rounded to.
 SAME_MASS = 0.02

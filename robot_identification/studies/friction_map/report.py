@@ -64,7 +64,7 @@ def curve_content(curve: FrictionCurve) -> dict[str, Any]:
 
 
 def friction_map_content(found: FrictionMap) -> dict[str, Any]:
-    """Return the content of friction_map.json (docs/friction_map.md)."""
+    """Return the content of friction_map.json (docs/measuring_friction.md)."""
     return {
         'schema_version': SCHEMA_VERSION,
         'robot': found.robot,
