@@ -170,7 +170,7 @@ class RobotModel:
 
     @cached_property
     def largest_readings(self) -> FloatArray:
-        """Return what |position|, |velocity| and |torque| of a joint cannot exceed, (3, n)."""
+        """Return the size that position, velocity and torque of a joint cannot exceed, (3, n)."""
         limits = self.limits
         # A reading beyond a hundred times the limit is none of the joint, but of a broken message.
         stated = 100.0 * np.stack([
