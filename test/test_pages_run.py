@@ -12,7 +12,6 @@ Tutorials, `sim_to_real_mujoco.md`, `servo_arms.md`, `adding_a_robot.md`, `base_
 """
 
 from contextlib import chdir
-import os
 from pathlib import Path
 import re
 import shlex
@@ -207,7 +206,7 @@ def test_every_command_of_a_page_ends_well(page, prepared):
             if any(part in line for part in LEFT_OUT):
                 continue
             # The folder stands for the home, too.
-            words = quickly(shlex.split(os.path.expandvars(line.replace('~/', ''))))
+            words = quickly(shlex.split(line.replace('~/', '')))
             if '-o' in words:
                 output = words[words.index('-o') + 1]
                 for path in (output, *expanded(f'{output}_*')):
