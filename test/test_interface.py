@@ -3,6 +3,9 @@
 
 """The Python interface as a notebook uses it: arrays in, arrays out, without the command line."""
 
+from contextlib import chdir
+from pathlib import Path
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +17,7 @@ from robot_identification.model.dynamics import standard_covariance
 from scipy.linalg import null_space
 
 RATE = 500.0
+PAGE = Path(__file__).resolve().parents[1] / 'docs' / 'python.md'
 
 
 @pytest.fixture(scope='module')
@@ -42,6 +46,32 @@ def motion(block, rng):
     q, dq, ddq = rng.normal(size=(3, 20, block.robot.n))
     dq[3] = 0.0
     return q, dq, ddq
+
+
+def test_the_page_is_run_line_by_line(block):
+    """What docs/python.md shows, in its order, with arrays of an arm that has its names."""
+    matplotlib = pytest.importorskip('matplotlib')
+    for module in ('mujoco', 'pandas'):
+        pytest.importorskip(module)
+    matplotlib.use('Agg')
+    log, folder = block.logs[0], block.folder / 'page'
+    folder.mkdir()
+    urdf = block.robot.urdf.text.replace('forearm_link', 'forearm').replace('elbow_joint', 'elbow')
+    (folder / 'arm.urdf').write_text(urdf)
+    block.model.export(folder / 'menagerie.xml')
+    scene = (folder / 'menagerie.xml').read_text()
+    (folder / 'menagerie.xml').write_text(scene.replace('elbow_joint', 'elbow'))
+    names = {
+        't': log.stamps, 'q': log.q, 'dq': log.dq, 'ddq': np.zeros_like(log.q), 'tau': log.effort,
+        'other': block.logs[1],
+    }
+    blocks = re.findall(r'```python\n(.*?)```', PAGE.read_text(encoding='utf-8'), re.DOTALL)
+    assert len(blocks) > 2
+    with chdir(folder):
+        for code in blocks:
+            exec(compile(code, str(PAGE), 'exec'), names)
+    assert {'arm.yaml', 'scene.xml', 'report.html'} <= {path.name for path in folder.iterdir()}
+    assert names['model'].links['forearm'].mass > 0.0
 
 
 def test_what_is_printed_is_short(block):
