@@ -58,6 +58,11 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f'did you mean {words[near[0]]}?' if near else ''
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 recording``, ``2 recordings``."""
+    return f'{number} {noun}{"" if number == 1 else "s"}'
+
+
 def short_repr(instance: Any) -> str:
     """Return the fields of a dataclass in a line, large ones by kind and size: a `__repr__`."""
     shown_fields = ', '.join(

@@ -27,6 +27,7 @@ from robot_identification.parallel import available_processors
 from robot_identification.processing import Dataset
 from robot_identification.report import percent, validation_text
 from robot_identification.simulation import draw_truth, GroundTruth, true_inertial_parameters
+from robot_identification.texts import counted
 from robot_identification.validation import (
     measure_errors, predict_effort, validation_content,
 )
@@ -120,7 +121,7 @@ def _load() -> str:
     processors = available_processors()
     return (
         f'in the last minute {os.getloadavg()[0]:.0f} programs wanted to run at a time on '
-        f'{processors} processor{"" if processors == 1 else "s"}'
+        f'{counted(processors, "processor")}'
     )
 
 

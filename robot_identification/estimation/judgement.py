@@ -37,7 +37,7 @@ from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.files import AnyPath
 from robot_identification.model import describe_compensated_gravity, IdentifiedModel, SignalSource
 from robot_identification.processing import Dataset, have_rotors
-from robot_identification.texts import html_of, short_repr
+from robot_identification.texts import counted, html_of, short_repr
 from robot_identification.validation import (
     BAD, BagErrors, bandwidth_of, describe_two_encoder_figures, Folds, judge, Limit, PAYLOAD,
     score_urdf, SIMULATION, temperature_notes, temperatures_covered, Trial,
@@ -89,7 +89,7 @@ class Identification:
         return '\n'.join([
             f'Identification of {self.model.robot.name}: {verdict.level.upper()}',
             f'By use: {verdict.describe_uses()}',
-            f'From: {len(self.datasets)} recordings, {samples} samples, '
+            f'From: {counted(len(self.datasets), "recording")}, {samples} samples, '
             f'{self.model.reduction.rank} base parameters',
             f'NRMSE on held-out blocks: {held_out.mean():.4f} '
             f'(URDF with fitted friction {urdf.mean():.4f})',

@@ -40,6 +40,7 @@ from robot_identification.processing.smoothing import (
     follow_period, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
 )
 from robot_identification.recording import Recording
+from robot_identification.texts import counted
 
 MINIMUM_SAMPLES = 50  # joint states in the window; chosen, see docs/formats/bag.md
 MAXIMUM_NAN_SHARE = 0.01  # of the joint states; chosen, see docs/formats/bag.md
@@ -525,7 +526,7 @@ def _describe_gaps(gaps: tuple[Gap, ...], longest: float) -> str:
     listed = ', '.join(f'{gap.duration:.3f} s after {gap.start:.3f} s' for gap in named)
     more = len(gaps) - len(named)
     return (
-        f'{len(gaps)} gap{"s" if len(gaps) > 1 else ""} of more than {longest * 1e3:.0f} ms, '
+        f'{counted(len(gaps), "gap")} of more than {longest * 1e3:.0f} ms, '
         f'across which nothing is filtered: {listed}'
         + (f', and {more} shorter ones' if more else '')
     )

@@ -16,6 +16,7 @@ from robot_identification.recording import (
     Damage, METADATA_FILE, NOT_KNOWN, read_driver_record, read_metadata,
 )
 from robot_identification.report.formatting import number, percent
+from robot_identification.texts import counted
 
 # What recorders note of a run that a reader asks for, and what it is called.
 NOTED = {
@@ -111,7 +112,7 @@ def _timing(dataset: Dataset) -> tuple[tuple[str, str], ...]:
         f'the longest {number(max(gap.duration for gap in dataset.gaps))} s'
     )
     parts = len(dataset.segments)
-    return (*facts, ('Gaps', f'{gaps}; {parts} part{"" if parts == 1 else "s"} without a gap'))
+    return (*facts, ('Gaps', f'{gaps}; {counted(parts, "part")} without a gap'))
 
 
 def _milliseconds(seconds: float) -> str:

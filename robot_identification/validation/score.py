@@ -15,7 +15,7 @@ from robot_identification.arrays import FloatArray, IntArray
 from robot_identification.errors import needing
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import Dataset
-from robot_identification.texts import html_of, short_repr
+from robot_identification.texts import counted, html_of, short_repr
 from robot_identification.validation.validation import predict_effort, Validation
 
 
@@ -52,10 +52,9 @@ class Score:
 
     def __str__(self) -> str:
         names, verdict = self.model.robot.joint_names, self.validation.verdict
-        width = max(map(len, names))
+        width, recordings = max(map(len, names)), counted(len(self.datasets), 'recording')
         return '\n'.join([
-            f'Validation of {self.model.robot.name} on {len(self.datasets)} recordings: '
-            f'{verdict.level.upper()}',
+            f'Validation of {self.model.robot.name} on {recordings}: {verdict.level.upper()}',
             f'By use: {verdict.describe_uses()}',
             *(f'  {name:{width}}  NRMSE {value:.4f}'
               for name, value in zip(names, self.nrmse, strict=True)),
@@ -122,6 +121,8 @@ class Score:
             ):
                 panel.plot(found.time[rows], values[rows, joint], linewidth=0.8, label=label)
             panel.set_ylabel(f'{name}\n[{self.model.robot.unit(found.unit, joint)}]')
-        axes[0, 0].legend(loc='upper right', ncols=3)
+        axes[0, 0].legend(
+            loc='lower right', bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False
+        )
         axes[-1, 0].set_xlabel('time [s]')
         return axes[:, 0]

@@ -24,6 +24,7 @@ from robot_identification.studies.comparison import (
     CONFIDENCE, JointsOfSize,
 )
 from robot_identification.studies.temperature import line_at
+from robot_identification.texts import counted
 
 # Joints that are drawn; those with alarms come first.
 MOST_PICTURES = 60
@@ -89,7 +90,7 @@ def health_words(health: FleetFriction) -> tuple[str, str, str]:
     joints = len({alarm.place for alarm in health.alarms})
     return (
         'bad', 'Alarm',
-        f'Friction of {joints} joint{"s" if joints > 1 else ""} changed by more than temperature '
+        f'Friction of {counted(joints, "joint")} changed by more than temperature '
         f'and chance explain. {stated}',
     )
 
