@@ -10,7 +10,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from recordings import write_small_arm
-from robot_identification.errors import UsageError
 from robot_identification.model import for_simulation, load_robot
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.simulation import Contact, draw_truth, MujocoRobot, NOISE_FREE
@@ -110,17 +109,6 @@ def test_position_controlled_drives_hold_against_it(robot, links, slippery, elas
         )
 
 
-class JointPush(Contact):
-    """Torques (n,) [N m] on the joints of an arm that has a link, as of no single force."""
-
-    def __init__(self, link, torque, start, duration):
-        super().__init__(link, np.zeros(3), np.zeros(3), start, duration)
-        object.__setattr__(self, 'given', torque)
-
-    def torque(self, *_):
-        return self.given, None
-
-
 @pytest.fixture
 def standing(robot):
     """Return an arm in MuJoCo that stands at Q, and what touches it."""
@@ -129,27 +117,6 @@ def standing(robot):
     data.qpos[:] = Q
     mujoco.mj_forward(model, data)
     return data, Contacts(mujoco, model), lambda: mujoco.mj_forward(model, data)
-
-
-def test_contacts_begin_and_end_when_they_are_to(links, standing):
-    """To the step, though a clock that adds up steps rounds; those that overlap add up."""
-    data, contacts, _ = standing
-    contacts.add(JointPush(links[-1], np.array([1.0, 0.0, 0.0]), 0.1, 0.2))
-    contacts.add(JointPush(links[-1], np.array([2.0, 3.0, 0.0]), 0.2, 0.2))
-    acted = []
-    data.time = 0.0
-    for _ in range(1000):
-        acted.append(contacts.torque(data).copy())
-        data.time += PHYSICS_STEP
-    steps = np.array(acted)[:, 0]
-    expected = np.zeros(1000)
-    expected[200:600] += 1.0
-    expected[400:800] += 2.0
-    np.testing.assert_array_equal(steps, expected)
-    contacts.add(JointPush(links[-1], np.ones(3), 0.0, 10.0))
-    assert contacts.torque(data).any()
-    contacts.clear()
-    assert not contacts.torque(data).any()
 
 
 def test_a_spring_pushes_back_as_far_as_it_is_pressed(robot, links, standing):
@@ -169,23 +136,3 @@ def test_a_spring_pushes_back_as_far_as_it_is_pressed(robot, links, standing):
         np.testing.assert_allclose(contacts.torque(data), expected, atol=1e-6)
     assert min(sizes) == 0.0
     assert 0.0 < np.median([size for size in sizes if size]) < max(sizes)
-
-
-@pytest.mark.parametrize(('changes', 'what'), [
-    ({'point': np.zeros(2)}, r'point is \[0\.0, 0\.0\], it must be 3 finite numbers'),
-    ({'force': np.array([0.0, np.nan, 1.0])}, r'force is .* 3 finite numbers'),
-    ({'start': np.inf}, r'start is inf s'),
-    ({'duration': 0.0}, r'duration is 0\.0 s, it must be positive'),
-    ({'stiffness': -1.0}, r'stiffness is -1\.0 N/m'),
-    ({'stiffness': 1e3, 'force': np.zeros(3)}, r'a spring needs a force other than 0'),
-])
-def test_what_is_no_contact_is_refused(changes, what):
-    given = {'link': 'link', 'point': POINT, 'force': FORCE, 'start': 0.0, 'duration': 1.0}
-    with pytest.raises(UsageError, match=what):
-        Contact(**given | changes)
-
-
-def test_what_the_arm_does_not_have_is_refused(robot, links):
-    arm = MujocoRobot(robot, prior_truth(robot), NOISE_FREE, Q)
-    with pytest.raises(UsageError, match=rf"no moved link 'hand'; it has {', '.join(links)}"):
-        arm.touch(Contact('hand', POINT, FORCE, 0.0, 1.0))

@@ -5,17 +5,15 @@
 
 from dataclasses import replace
 
-from benchmarks.controllers import ComputedTorque, PdControl, PositionLoop, track
+from benchmarks.controllers import ComputedTorque, PositionLoop, track
 from known_models import true_model
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification.errors import UsageError
 from robot_identification.model import load_robot, Motion
-from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.simulation import (
-    draw_truth, NOISE_FREE, quintic, Sensors, with_elastic_joints, with_static_friction,
+    draw_truth, NOISE_FREE, quintic, with_static_friction,
 )
 from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import prior_truth
@@ -77,19 +75,6 @@ def test_a_step_is_forward_dynamics_of_the_true_arm(robot, truth, rng):
         np.testing.assert_allclose(torque, expected, atol=1e-7)
 
 
-def test_torque_goes_through_the_drives(robot, truth):
-    """A drive makes a current by the stated gain, the motor a torque by the true one."""
-    strong = replace(truth, drive_gain=1.1 * robot.drives.drive_gain)
-    arm = ControlledArm(robot, strong, NOISE_FREE, Q)
-    arm.push(np.full(3, 10.0), 0.01)
-    sample = arm.true_sample()
-    np.testing.assert_allclose(sample.effort, 10.0 / robot.drives.drive_gain, rtol=1e-12)
-    arm.push(np.array([1e6, -1e6, 1e6]), 0.001)
-    np.testing.assert_allclose(
-        np.abs(arm.true_sample().effort * strong.drive_gain), robot.limits.effort
-    )
-
-
 def test_computed_torque_with_the_true_model_is_nearly_perfect(robot, motion):
     """Without friction, noise and delay what is left is the hold of 2 ms: half a period."""
     controller = ComputedTorque(RigidTorque(robot), LOOP)
@@ -104,83 +89,3 @@ def test_computed_torque_with_the_true_model_is_nearly_perfect(robot, motion):
     # mrad. With a delay of five periods it is some ten times as much.
     assert np.all(prompt < 2e-4)
     assert np.all((late > 4.0 * prompt) & (late < 4e-3))
-
-
-@pytest.fixture(scope='module')
-def errors(robot, truth, motion):
-    """Return the root mean square errors [mrad] of some controllers."""
-    model, described = true_model(robot, truth), RigidTorque(robot)
-    inertia = np.diag(described.inertia(Q))
-
-    def pd(**options):
-        return PdControl(inertia, LOOP, FeedForward(model, FeedForwardOptions(**options)))
-
-    friction = FeedForward(model, FeedForwardOptions(gravity=False))
-    tried = {
-        'pd': PdControl(inertia, LOOP),
-        'gravity': pd(friction='none'),
-        'kinetic': pd(friction='kinetic'),
-        'break-away': pd(friction='break_away'),
-        'observer': pd(friction='none', observer_bandwidth=2.0),
-        'cad': ComputedTorque(described, LOOP),
-        'model': ComputedTorque(RigidTorque(model), LOOP, friction),
-    }
-    found = {
-        name: 1e3 * track(
-            ControlledArm(robot, truth, Sensors(), Q, 1), motion, controller, RATE
-        ).rms
-        for name, controller in tried.items()
-    }
-    return found
-
-
-def test_tracking_error_falls_with_what_is_fed_forward(errors):
-    """In the mean of the joints; the first has no gravity, so that it gains by friction alone."""
-    assert errors['gravity'].mean() < 0.8 * errors['pd'].mean()
-    assert np.all(errors['kinetic'] < 0.6 * errors['gravity'])
-    assert np.all(errors['break-away'] < 1.05 * errors['kinetic'])
-    assert errors['observer'].mean() < 0.8 * errors['gravity'].mean()
-    # True bodies and friction against those of the description: every joint by far.
-    assert np.all(errors['model'] < 0.3 * errors['cad'])
-    assert errors['model'].mean() < errors['break-away'].mean()
-
-
-def test_a_joint_that_sticks_does_not_hunt(robot, truth):
-    """With an observer beside a model of other bodies and no friction, an arm that rests stays."""
-    slow = moves(np.array([0.05, -0.04, 0.05]))
-    rest = np.tile(slow.q[-1], (250, 1)), np.zeros((250, 3)), np.zeros((250, 3))
-    motion = Motion(*(
-        np.vstack(pair) for pair in zip((slow.q, slow.dq, slow.ddq), rest, strict=True)
-    ))
-    observer = FeedForward(robot, FeedForwardOptions(observer_bandwidth=3.0))
-    arm = ControlledArm(robot, truth, Sensors(), Q, 1)
-    inertia = np.diag(RigidTorque(robot).inertia(Q))
-    found = track(arm, motion, PdControl(inertia, LOOP, observer), RATE)
-    # A slow move, then half a second of rest: in the second half of that no joint slips, and what
-    # it yields by noise is within the travel of its bristles, 0.1 mrad to either side.
-    assert np.abs(observer.disturbance).min() > 0.5, 'there was something to observe'
-    still = found.error[-125:]
-    assert np.ptp(still, axis=0).max() < 2.0 * truth.travel
-
-
-def test_what_is_measured_is_not_what_is_true(robot, truth, motion):
-    """Errors are those of the true position: the same run twice is the same to the bit."""
-    runs = [
-        track(
-            ControlledArm(robot, truth, Sensors(position_noise=1e-3), Q, 7),
-            Motion(motion.q[:50], motion.dq[:50], motion.ddq[:50]),
-            PdControl(np.ones(3), LOOP), RATE,
-        )
-        for _ in range(2)
-    ]
-    np.testing.assert_array_equal(runs[0].error, runs[1].error)
-    assert np.abs(runs[0].error[0]).max() < 1e-6, 'and the noise is not in it'
-
-
-def test_what_cannot_be_controlled_is_refused(robot, truth):
-    """Elastic joints, and torques that are not finite."""
-    with pytest.raises(UsageError, match=r'rigid joints: leave out the stiffness'):
-        ControlledArm(robot, with_elastic_joints(truth, 1e4), NOISE_FREE, Q)
-    arm = ControlledArm(robot, truth, NOISE_FREE, Q)
-    with pytest.raises(UsageError, match=r'not finite'):
-        arm.push(np.array([0.0, np.nan, 0.0]), 0.01)

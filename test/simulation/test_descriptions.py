@@ -7,11 +7,7 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import make_robot_model, Motion, parse_urdf
-from robot_identification.simulation import (
-    draw_truth, MujocoRobot, NOISE_FREE, true_inertial_parameters,
-)
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
@@ -50,32 +46,3 @@ def test_what_is_accepted_is_simulated_as_it_is_read(name):
     found = rigid_inverse_dynamics(robot, prior_truth(robot), Motion(q, dq, ddq))
     tolerance = TOLERANCE.get(name, 1e-7) * np.abs(expected).max()
     np.testing.assert_allclose(found, expected, atol=tolerance)
-
-
-def test_centres_at_joint_origins_may_be_elsewhere_in_truth():
-    """The engine treats such bodies apart; one whose centre was moved is none of them any more."""
-    robot = make_robot_model(parse_urdf(robot_urdf(
-        link('ground'), link('wheel', 1.5, (0, 0, 0)),
-        joint('turn', 'ground', 'wheel', axis=(0, 0, 1)),
-    ), 'wheel')).with_drive_gains([1.0])
-    truth = draw_truth(robot, 0)
-    rest, ddq = np.zeros((1, 1)), np.ones((1, 1))
-    found = rigid_inverse_dynamics(robot, truth, Motion(rest, rest, ddq), with_rotors=False)
-    # About the joint's axis, centre included.
-    np.testing.assert_allclose(found[0, 0], true_inertial_parameters(robot, truth)[9], rtol=1e-9)
-
-
-def test_joints_without_a_mass_are_named():
-    robot = arm_of(link('upper'), '<link name="hand"/>')
-    with pytest.raises(UsageError, match=r'made_up: .* no mass that two would move'):
-        MujocoRobot(robot, prior_truth(robot), NOISE_FREE, np.zeros(2))
-
-
-def test_branches_are_refused_with_what_to_name():
-    robot = make_robot_model(parse_urdf(robot_urdf(
-        link('ground'), link('a'), link('b'), link('c'), joint('far', 'a', 'b'),
-        joint('near', 'ground', 'a', axis=(0, 1, 0)), joint('beside', 'ground', 'c'),
-    ), 'arm'), joints=None)
-    with pytest.raises(UsageError, match=r'joints branch.*--joints') as caught:
-        MujocoRobot(robot, prior_truth(robot), NOISE_FREE, np.zeros(3))
-    assert 'MuJoCo' not in str(caught.value)

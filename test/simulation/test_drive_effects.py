@@ -9,15 +9,11 @@ from known_models import true_pinocchio
 import numpy as np
 import pinocchio as pin
 import pytest
-from reproductions.elastic import inverse_elastic
-from robot_identification.errors import UsageError
 from robot_identification.model import load_robot, Motion
 from robot_identification.simulation import (
-    draw_truth, MujocoRobot, NOISE_FREE, Sensors, SimulatedArmOptions,
-    with_elastic_joints, with_gain_errors, with_position_torque, with_static_friction,
-    with_torque_ripple, with_velocity_loop,
+    draw_truth, MujocoRobot, Sensors, SimulatedArmOptions,
+    with_position_torque, with_velocity_loop,
 )
-from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import LOOP_RATE
 from robot_identification.simulation.joint_effects import RunningVelocityLoop, VelocityLoop
 from robot_identification.simulation.mujoco_robot import (
@@ -105,15 +101,6 @@ def test_noise_of_the_loop_is_as_stated():
     assert abs(np.corrcoef(noise.T)[0, 1]) < 0.05
 
 
-def test_ripple_has_twice_the_order_of_the_gear(arm):
-    """By a share of Coulomb friction; usual gears are taken where the ratio is not known."""
-    truth = draw_truth(arm, 3)
-    for ratio, order in ((101.0, 202.0), (np.nan, 200.0), (1.0, 200.0)):
-        part, = with_torque_ripple(truth, np.full(arm.n, ratio), 3, share=0.2).periodic
-        np.testing.assert_array_equal(part.order, np.full((1, arm.n), order))
-        np.testing.assert_allclose(part.amplitude, [0.2 * truth.coulomb])
-
-
 def test_position_torque_is_found_by_its_harmonics(arm):
     """One turn of all joints by MuJoCo; what is left is the series alone, to its rounding."""
     truth = with_position_torque(draw_truth(arm, 3), 3, share=0.4)
@@ -127,84 +114,3 @@ def test_position_torque_is_found_by_its_harmonics(arm):
     for h in range(1, 6):
         expected[h] = 0.4 * truth.coulomb / h
     np.testing.assert_allclose(spectrum, expected, atol=1e-10)
-
-
-def test_elastic_joints_have_it_on_their_rotors(arm):
-    """A stiff spring: the rotor is where the link is, to 1e-6 rad."""
-    plain = with_elastic_joints(draw_truth(arm, 3), 1e9)
-    truth = with_position_torque(plain, 3)
-    phase = np.linspace(0.0, 2.0 * np.pi, 256, endpoint=False)[:, None]
-    q = START + 0.2 * np.sin(phase + np.arange(6.0))
-    dq = 0.2 * np.cos(phase + np.arange(6.0))
-    motion = Motion(q, dq, START - q)
-    period = 2.0 * np.pi
-    added = inverse_elastic(arm, truth, motion, period).motor_torque \
-        - inverse_elastic(arm, plain, motion, period).motor_torque
-    np.testing.assert_allclose(added, truth.periodic_torque(q), atol=1e-4)
-    assert np.abs(added).max() > 0.5
-
-
-def test_rotors_have_the_velocity_that_the_loop_sees(arm):
-    """Links have an encoder of their own, whose noise stays that of the sensors."""
-    truth = with_velocity_loop(with_elastic_joints(draw_truth(arm, 3), 1e5), noise=0.02)
-    simulator = MujocoRobot(arm, truth, NOISE_FREE, START)
-    noise = []
-    for _ in range(300):
-        simulator.advance(START, np.zeros(6), np.zeros(6), PERIOD)
-        measured, true = simulator.measure()
-        np.testing.assert_array_equal(measured.dq, true.dq)
-        noise.append(measured.rotor_dq - true.rotor_dq)
-    # 0.6 s hold some 57 independent draws of 30 Hz each, 342 in all: 4 %, five of them allowed.
-    assert np.std(noise) == pytest.approx(0.02, rel=0.2)
-
-
-def test_gain_errors_are_factors_of_the_gains(arm):
-    """Each joint has one of its own."""
-    plain = draw_truth(arm, 3)
-    factor = with_gain_errors(plain, 3, share=0.1).drive_gain / plain.drive_gain
-    assert np.all(np.abs(1.0 / factor - 1.0) <= 0.1)
-    assert np.abs(factor - 1.0).max() > 0.02
-    assert len(set(factor)) == arm.n
-
-
-def test_nothing_asked_for_is_the_plain_arm(arm):
-    plain, found = draw_truth(arm, 3), SimulatedArmOptions().truth(arm, 3)
-    for name in plain.__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
-    again, other = EVERYTHING.truth(arm, 3), EVERYTHING.truth(arm, 4)
-    for left, right in zip(EVERYTHING.truth(arm, 3).periodic, again.periodic, strict=True):
-        np.testing.assert_array_equal(left.phase, right.phase)
-    assert not np.array_equal(again.periodic[0].phase, other.periodic[0].phase)
-
-
-@pytest.mark.parametrize('options', [
-    SimulatedArmOptions(static_friction=True),
-    replace(EVERYTHING, static_friction=True, stiffness=1e4, warm_up=10.0),
-])
-def test_all_effects_go_together(arm, options):
-    """With sticking, elastic and warming joints; a stable arm stays near where it is held."""
-    truth = options.truth(arm, 5)
-    simulator = MujocoRobot(arm, truth, Sensors(), START)
-    for _ in range(500):
-        simulator.advance(START, np.zeros(6), np.zeros(6), PERIOD)
-    assert np.abs(simulator.true_sample().q - START).max() < 0.05
-    assert np.abs(simulator.true_sample().dq).max() < 0.2
-    expected = with_static_friction(draw_truth(arm, 5))
-    np.testing.assert_array_equal(truth.static, expected.static)
-
-
-@pytest.mark.parametrize(('make', 'message'), [
-    (lambda t: with_velocity_loop(t, noise=0.0), 'velocity loop: noise is 0, it must be > 0'),
-    (lambda t: with_torque_ripple(t, np.ones(6), 0, share=-1.0), 'torque ripple: the share is -1'),
-    (lambda t: with_position_torque(t, 0, share=np.nan), 'position torque: the share is nan'),
-    (lambda t: with_gain_errors(t, 0, share=1.0), 'is 1, it must be > 0 and below 1'),
-])
-def test_refuses_what_is_no_effect(arm, make, message):
-    with pytest.raises(UsageError, match=message):
-        make(draw_truth(arm, 0))
-
-
-def test_an_arm_that_takes_torques_has_no_velocity_loop(arm):
-    truth = with_velocity_loop(draw_truth(arm, 0))
-    with pytest.raises(UsageError, match='has no velocity loop: leave it out'):
-        ControlledArm(arm, truth, NOISE_FREE, START)

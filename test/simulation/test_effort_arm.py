@@ -3,13 +3,11 @@
 
 """The simulated arm that takes torques: one joint is tested, drives hold the others."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import load_robot, Motion, rigid_torque
-from robot_identification.simulation import effort_truth, EffortArm, NOISE_FREE, Sensors
+from robot_identification.simulation import EffortArm, NOISE_FREE, Sensors
 from robot_identification.simulation.effort_arm import youbot_truth
 from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
 from robot_identification.studies.break_away.options import BreakAwaySettings
@@ -86,37 +84,3 @@ def test_it_sticks_up_to_the_torque_that_was_set(youbot, direction):
     # The bristle yields by a tenth of a milliradian in all, by 1e-6 rad for one per cent of it.
     assert abs(ways[0]) < 5e-6
     assert ways[1] > 1e-3
-
-
-def test_without_torque_it_falls_to_its_end_and_stays(youbot):
-    """Gravity beyond friction turns it to the end of its range, where it rests."""
-    pose = np.array([0.0, 0.9, 0.0, 0.0, 0.0])
-    arm = standing(youbot, pose=pose)
-    arm.advance_torque(np.zeros(1), 3.0)
-    assert arm.true_sample().q[SECOND] == pytest.approx(youbot.limits.upper[SECOND], abs=1e-3)
-    assert abs(arm.true_sample().dq[SECOND]) < 0.05
-
-
-def test_no_time_is_lost_between_calls(youbot):
-    """What is less than a physics step is made up."""
-    arm = standing(youbot)
-    before = arm.time
-    for _ in range(100):
-        arm.advance_torque(np.zeros(1), 0.0013)
-    # A step of 0.5 ms may be owed.
-    assert arm.time - before == pytest.approx(0.13, abs=5.1e-4)
-
-
-def test_impossible_arms_are_refused(youbot):
-    with pytest.raises(UsageError, match='has no joint wheel_3: it has arm_joint_1'):
-        EffortArm(youbot, youbot_truth(youbot), NOISE_FREE, POSE, ['wheel_3'])
-    with pytest.raises(UsageError, match=r'ur5 has shoulder_pan_joint.* are published for'):
-        youbot_truth(load_robot('ur5'))
-
-
-def test_other_arms_are_drawn_and_stick():
-    """Of an arm without published values everything is drawn, and no share of the load."""
-    truth = effort_truth(load_robot('ur5'))
-    np.testing.assert_allclose(truth.static, 1.3 * truth.coulomb)
-    assert np.all(truth.load_share == 0.0)
-    assert replace(truth, static=None).sticking_friction() is None

@@ -3,13 +3,11 @@
 
 """What a stream suffers is what was asked for, to the sample; the rest of it stays as it was."""
 
-from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.simulation.faults import Stream, StreamFaults
 
 N = 6
@@ -47,17 +45,6 @@ def same(sample, other):
     )
 
 
-def test_without_faults_nothing_is_touched():
-    """Each sample comes at once and alone, and its arrays are the very same."""
-    stream = Stream(N, 5)
-    for cycle in range(10):
-        values = values_at(cycle)
-        (sample,) = stream.push(0.5 + cycle, values, 0.1 * cycle)
-        assert sample.stamp == 0.5 + cycle
-        assert sample.values is values
-        np.testing.assert_array_equal(sample.order, np.arange(N))
-
-
 @given(share=SHARES, seed=SEEDS)
 def test_the_dropped_share_is_the_share(share, seed):
     """What is not dropped is untouched."""
@@ -92,18 +79,6 @@ def test_one_value_of_the_spoilt_share_is_not_a_number(share, seed):
     check_share(spoilt, share)
 
 
-def test_every_value_may_become_nan_but_not_what_goes_beside():
-    """Each of the 18; rotors, which are beside the joint states, never."""
-    stream = Stream(N, 1)
-    stream.faults = StreamFaults(nan=1.0)
-    seen = np.zeros((5, N), dtype=bool)
-    for _ in range(SAMPLES):
-        (sample,) = stream.push(0.0, (*values_at(0), np.ones(N), np.ones(N)), 0.0)
-        seen |= np.isnan(sample.values)
-    assert seen[:3].all()
-    assert not seen[3:].any()
-
-
 @given(delay=st.floats(0.0, 0.5), seed=SEEDS)
 def test_a_delay_moves_samples_and_keeps_stamps_and_order(delay, seed):
     """Each comes in the first cycle that is not too early; none is lost."""
@@ -117,16 +92,6 @@ def test_a_delay_moves_samples_and_keeps_stamps_and_order(delay, seed):
             stamps.append(sample.stamp)
     np.testing.assert_array_equal(stamps, PERIOD * np.arange(len(stamps)))
     assert len(stamps) >= 400 - delay / PERIOD - 1
-
-
-def test_the_end_of_a_delay_brings_all_that_waited():
-    stream = Stream(N, 0)
-    stream.faults = StreamFaults(delay=1.0)
-    for cycle in range(5):
-        assert stream.push(cycle * PERIOD, values_at(cycle), cycle * PERIOD) == []
-    stream.faults = StreamFaults()
-    stamps = [s.stamp for s in stream.push(5 * PERIOD, values_at(5), 5 * PERIOD)]
-    np.testing.assert_array_equal(stamps, PERIOD * np.arange(6))
 
 
 def test_silence_is_silent_and_brings_nothing_afterwards():
@@ -155,27 +120,6 @@ def test_old_values_come_under_new_stamps_or_with_their_own(fault, kept):
         assert all(map(np.array_equal, sample.values, values_at(expected)))
 
 
-@given(n=st.integers(1, 9), seed=SEEDS)
-def test_another_order_in_every_sample_keeps_each_joints_values(n, seed):
-    """Orders are permutations and never the same twice in a row, unless there is but one."""
-    stream = Stream(n, seed)
-    stream.faults = StreamFaults(shuffle=True)
-    orders = [np.arange(n)]
-    for cycle in range(50):
-        (sample,) = stream.push(0.0, (cycle + np.arange(n),), 0.0)
-        orders.append(sample.order)
-        values = dict(zip(sample.order, sample.values[0][sample.order], strict=True))
-        assert values == {joint: cycle + joint for joint in range(n)}
-    assert any(np.array_equal(*pair) for pair in pairwise(orders)) == (n == 1)
-
-
-@pytest.mark.parametrize('jump', [-100.0, -0.5, 40.0])
-def test_a_clock_jump_is_added_to_the_stamps(jump):
-    published = stream_of(StreamFaults(clock_jump=jump), samples=20)
-    stamps = [sample.stamp for (sample,) in published]
-    np.testing.assert_array_equal(stamps, PERIOD * np.arange(20) + jump)
-
-
 @given(seed=SEEDS)
 def test_the_same_seed_gives_the_same_stream(seed):
     """With everything going wrong at once."""
@@ -186,14 +130,3 @@ def test_the_same_seed_gives_the_same_stream(seed):
     for samples, others in zip(one, other, strict=True):
         assert all(map(same, samples, others))
         assert len(samples) == len(others)
-
-
-REFUSED = {
-    'drop': -0.01, 'duplicate': 1.01, 'nan': float('nan'), 'delay': 2.1, 'clock_jump': -101.0,
-}
-
-
-@pytest.mark.parametrize('name', REFUSED)
-def test_faults_out_of_range_are_refused(name):
-    with pytest.raises(UsageError, match=f'{name} is {REFUSED[name]:g}'):
-        StreamFaults(**{name: REFUSED[name]})

@@ -3,15 +3,13 @@
 
 """The simulated robot is what its truth says, by Pinocchio, which takes no part in it."""
 
-from builders import FINGERS
 from known_models import gravity_torque, true_pinocchio
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UsageError
-from robot_identification.model import gravity_of_mounting, load_robot, make_robot_model, read_urdf
+from robot_identification.model import gravity_of_mounting, load_robot
 from robot_identification.simulation import (
-    draw_truth, GroundTruth, MujocoRobot, NOISE_FREE, Sensors, true_inertial_parameters,
+    draw_truth, MujocoRobot, NOISE_FREE, Sensors, true_inertial_parameters,
 )
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
@@ -74,17 +72,6 @@ def test_true_parameters_are_those_of_the_true_arm(robots, name):
     np.testing.assert_allclose(true_inertial_parameters(robot, truth), expected, atol=1e-10)
 
 
-def test_torque_stays_within_the_limits(robots):
-    """Thrown far from its reference, the servo asks for more than the drives have."""
-    robot = arm(robots, 'ur5')
-    truth = draw_truth(robot, 3)
-    simulator = MujocoRobot(robot, truth, NOISE_FREE, np.zeros(6))
-    simulator.advance(np.full(6, 2.0), np.zeros(6), np.zeros(6), 0.01)
-    torque = np.abs(simulator.true_sample().effort * truth.drive_gain)
-    assert np.all(torque <= robot.limits.effort * (1.0 + 1e-12))
-    assert np.any(torque >= robot.limits.effort * (1.0 - 1e-12))
-
-
 def test_same_seed_same_bytes(robots):
     """True parameters and noise each have their own seed."""
     robot = arm(robots, 'ur5')
@@ -120,39 +107,6 @@ def test_noise_is_as_stated(robots):
         assert np.all(np.abs(noise.mean(axis=0)) < 5.0 * noise.std(axis=0) / np.sqrt(4000))
 
 
-def test_perfect_sensors_and_an_encoder(robots):
-    robot = arm(robots, 'ur5')
-    truth = draw_truth(robot, 1)
-    measured, true = MujocoRobot(robot, truth, NOISE_FREE, np.full(6, 0.123456789)).measure()
-    for field in ('q', 'dq', 'effort'):
-        np.testing.assert_array_equal(getattr(measured, field), getattr(true, field))
-    coarse = Sensors(0.0, 0.0, 0.001, 0.0)
-    measured, _ = MujocoRobot(robot, truth, coarse, np.full(6, 0.1234567)).measure()
-    np.testing.assert_allclose(measured.q, np.full(6, 0.123), atol=1e-12)
-
-
-@pytest.mark.parametrize('seed', range(5))
-def test_the_truth_is_not_the_prior(ur5, seed):
-    """Masses by up to 20 %, gains by up to 5 %, friction and rotors that the model lacks."""
-    truth = draw_truth(ur5, seed)
-    assert np.all(np.abs(truth.mass_factor - 1.0) <= 0.2)
-    assert np.abs(truth.mass_factor - 1.0).max() > 0.05
-    gains = truth.drive_gain / ur5.drives.drive_gain
-    assert np.all(np.abs(gains - 1.0) <= 0.05)
-    assert np.abs(gains - 1.0).max() > 0.01
-    for values in (truth.coulomb, truth.viscous, truth.reflected_inertia):
-        assert np.all(values > 0.0)
-    again, other = draw_truth(ur5, seed), draw_truth(ur5, seed + 1)
-    for name in GroundTruth.__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(again, name), getattr(truth, name))
-    assert not np.array_equal(other.mass_factor, truth.mass_factor)
-
-
-def test_without_gains_there_is_no_current(robots):
-    with pytest.raises(UsageError, match=r'drive gains.*turn, slide, tip.*--drive-gains'):
-        draw_truth(robots['mixed'], 0)
-
-
 def assert_rests(robot, q):
     """Check that the prior's arm at rest is held by gravity's torque alone, by Pinocchio."""
     truth = prior_truth(robot)
@@ -168,24 +122,3 @@ def test_some_joints_locked(ur5):
     q = np.array([0.1, -1.0, 0.8, 0.0, 0.0, 0.0])
     found = assert_rests(load_robot('ur5', joints=ur5.joint_names[:3]), q[:3])
     np.testing.assert_allclose(found, assert_rests(ur5, q)[:3], rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize('locked', [{}, {'panda_joint4': -1.9}])
-def test_a_joint_locked_away_from_zero(panda_urdf, locked):
-    """The Panda's fourth joint never reaches zero: it stands at its limit, or where it is told."""
-    urdf = read_urdf(panda_urdf)
-    names = [joint.name for joint in urdf.joints if joint.name not in FINGERS]
-    robot = make_robot_model(
-        urdf, joints=[name for name in names if name != 'panda_joint4'], locked=locked
-    )
-    assert robot.locked['panda_joint4'] == locked.get('panda_joint4', -0.0698)
-    assert_rests(
-        robot.with_drive_gains(np.ones(6)), np.array([0.1, -0.4, 0.3, 0.5, 1.0, -0.2])
-    )
-
-
-def test_fingers_locked_as_pinocchio_locks_them(panda_urdf):
-    """Gravity on the seven joints is the same to rounding: the fingers are lumped alike."""
-    names = [f'panda_joint{i}' for i in range(1, 8)]
-    robot = load_robot(urdf=panda_urdf, joints=names).with_drive_gains(np.ones(7))
-    assert_rests(robot, np.array([0.1, -0.4, 0.2, -1.9, 0.3, 1.5, 0.7]))

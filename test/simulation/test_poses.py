@@ -3,14 +3,12 @@
 
 """Friction holds a pose by another torque from below than from above; gravity is their mean."""
 
-from dataclasses import replace
 
 from known_models import gravity_torque, true_pinocchio
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.simulation import (
-    draw_truth, MujocoRobot, NOISE_FREE, with_static_friction,
+    draw_truth, NOISE_FREE, with_static_friction,
 )
 from robot_identification.simulation.run import plan_poses, PoseOptions, simulate_poses
 
@@ -71,16 +69,6 @@ def test_targets_are_the_controllers_own_model(ur5, truth, run):
     np.testing.assert_allclose(run.target_current * truth.drive_gain, run.target_torque)
 
 
-def test_a_controller_may_be_wrong_about_its_arm(ur5, truth):
-    """By the stated share, in torque and current, so that their ratio is still the gain."""
-    options = replace(OPTIONS, dwell=0.1, approach_time=0.2, torque_error=0.03)
-    wrong = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], options)
-    right = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], replace(options, torque_error=0.0))
-    np.testing.assert_allclose(wrong.target_torque, 1.03 * right.target_torque, rtol=1e-12)
-    np.testing.assert_allclose(wrong.target_current, 1.03 * right.target_current, rtol=1e-12)
-    np.testing.assert_array_equal(wrong.true[2], right.true[2])
-
-
 def test_poses_are_approached_from_below_and_from_above():
     """All joints in one direction on the way in, and still during the stay."""
     reference, dwells = plan_poses(POSES, OPTIONS, 0.008)
@@ -96,25 +84,3 @@ def test_poses_are_approached_from_below_and_from_above():
             assert np.all(direction * reference.dq[way] > 0.0)
     steps = np.diff(reference.q, axis=0)
     assert np.abs(steps).max() < 1.01 * OPTIONS.travel_speed * 0.008, 'and without a jump'
-
-
-@pytest.mark.parametrize(('poses', 'message'), [
-    (POSES[0], 'poses have shape'),
-    (POSES[:, :5], 'one row of 6 joints'),
-    (np.full((1, 6), np.nan), 'poses are not all finite'),
-])
-def test_refuses_what_are_no_poses(ur5, truth, poses, message):
-    with pytest.raises(UsageError, match=message):
-        simulate_poses(ur5, truth, NOISE_FREE, poses)
-
-
-def test_refuses_what_are_no_options():
-    with pytest.raises(UsageError, match='dwell is 0, it must be finite and > 0'):
-        PoseOptions(dwell=0.0)
-
-
-def test_a_joint_too_light_for_its_friction_is_refused(ur5, truth):
-    """A wrist without its rotor: steps of half a millisecond would make it swing up."""
-    light = replace(truth, reflected_inertia=np.zeros(6))
-    with pytest.raises(UsageError, match=r'wrist_._joint: friction that sticks needs'):
-        MujocoRobot(ur5, light, NOISE_FREE, POSES[0])

@@ -8,7 +8,6 @@ from dataclasses import replace
 from builders import topics_of
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.excitation import (
     FourierParametrization, SampledParametrization, Trajectory,
 )
@@ -16,7 +15,7 @@ from robot_identification.model.registry import load_robot
 from robot_identification.recording import read_recording, simulate_repeats, write_simulated_bag
 from robot_identification.recording.simulated_run import simulate
 from robot_identification.simulation import (
-    draw_truth, NOISE_FREE, published_effort, Sensors, with_elastic_joints, with_static_friction,
+    draw_truth, published_effort, Sensors, with_elastic_joints, with_static_friction,
     with_warming,
 )
 from robot_identification.simulation.mujoco_robot import published_unit
@@ -73,13 +72,6 @@ def test_a_bag_holds_all_of_a_run(request, name, tmp_path):
     np.testing.assert_array_equal(rotors.stamps, found.stamps)
 
 
-def test_a_plain_run_has_joint_states_alone(ur5, tmp_path):
-    run = simulate(ur5, make_trajectory(ur5), draw_truth(ur5, 3), Sensors())
-    assert run.rotors is run.temperature is run.target_torque is run.target_current is None
-    write_simulated_bag(tmp_path / 'bag', ur5, run)
-    assert list(topics_of(tmp_path / 'bag')) == ['/joint_states']
-
-
 def test_effort_is_in_the_drivers_unit(ur5, youbot):
     """A driver in N m multiplies by its nominal gains: it does not know the true ones either."""
     current = np.array([1.0, -2.0, 0.5, 3.0, 0.1])
@@ -114,20 +106,3 @@ def test_the_first_of_many_runs_is_the_only_one(ur5, closed):
     # Without a jump: 8 ms of a joint that warms by 0.05 K in a run.
     if closed:
         np.testing.assert_allclose(ends[1:-1:2], ends[2::2], atol=1e-3)
-
-
-def test_repeats_are_counted_from_one(ur5):
-    with pytest.raises(UsageError, match='repeated 0 times'):
-        simulate_repeats(ur5, make_trajectory(ur5), draw_truth(ur5, 3), NOISE_FREE, 0)
-
-
-def test_an_interrupted_bag_leaves_nothing(ur5, tmp_path):
-    """Whole or not at all; and a bag that exists is not written over."""
-    run = simulate(ur5, make_trajectory(ur5), draw_truth(ur5, 3), NOISE_FREE)
-    short = replace(run, temperature=np.zeros((5, 6)))
-    with pytest.raises(IndexError):
-        write_simulated_bag(tmp_path / 'bag', ur5, short)
-    assert list(tmp_path.iterdir()) == []
-    write_simulated_bag(tmp_path / 'bag', ur5, run)
-    with pytest.raises(UsageError, match='exists already: name another bag'):
-        write_simulated_bag(tmp_path / 'bag', ur5, run)

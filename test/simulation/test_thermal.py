@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
-from robot_identification.model.regressor import Motion
 from robot_identification.simulation import draw_truth, MujocoRobot, NOISE_FREE, with_warming
 from robot_identification.simulation.joint_effects import (
-    AMBIENT, make_thermal_model, ThermalModel, TYPICAL_SPEED,
+    AMBIENT, ThermalModel,
 )
-from robot_identification.simulation.mujoco_robot import inverse_dynamics, PHYSICS_STEP
+from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
 
 HEATS = st.floats(0.0, 50.0)
 TIMES = st.floats(1e-3, 1e4)
@@ -32,16 +30,6 @@ def test_step_is_the_exact_solution(start, heat, time):
     found = one_joint().step(np.full(1, start), np.full(1, heat), time)
     end = AMBIENT + 3.0 * heat
     assert found[0] == pytest.approx(end + (start - end) * np.exp(-time / 1200.0), abs=1e-11)
-
-
-@pytest.mark.parametrize('acceleration', [1.0, 300.0])
-def test_a_typical_motion_warms_by_fourteen_degrees_in_half_an_hour(acceleration):
-    """24 to 38 deg C, of the size that Raviola et al. 2021 measured; or all of it faster."""
-    coulomb, viscous = np.array([8.0, 1.5]), np.array([9.0, 1.6])
-    thermal = make_thermal_model(coulomb, viscous, acceleration=acceleration)
-    power = coulomb * np.sqrt(2.0 / np.pi) * TYPICAL_SPEED + viscous * TYPICAL_SPEED**2
-    found = thermal.step(np.full(2, AMBIENT), power, 1800.0 / acceleration)
-    np.testing.assert_allclose(found, 38.0, rtol=1e-12)
 
 
 def test_a_robot_is_heated_by_its_friction(ur5):
@@ -62,18 +50,3 @@ def test_a_robot_is_heated_by_its_friction(ur5):
             rtol=1e-13,
         )
     assert np.all(after.temperature > 24.5)
-
-
-def test_a_warm_robot_needs_less_current(ur5):
-    """By the slope of viscous friction alone: the difference of two torques rounds at 1e-13."""
-    truth = with_warming(draw_truth(ur5, 3), viscous_slope=-0.02)
-    rng = np.random.default_rng(0)
-    motion = Motion(*rng.normal(size=(3, 20, 6)))
-    cold = inverse_dynamics(ur5, truth, motion)
-    warm = inverse_dynamics(ur5, truth, motion, temperature=34.0)
-    np.testing.assert_allclose(warm - cold, -0.2 * truth.viscous * motion.dq, atol=1e-11)
-
-
-def test_an_arm_that_never_warms_up_is_refused():
-    with pytest.raises(UsageError, match='acceleration is 0, it must be > 0'):
-        one_joint(acceleration=0.0)
