@@ -223,20 +223,6 @@ def test_a_stop_that_is_late_each_time_is_sent_at_last():
     assert 'at rest after: aborted by a call' in world.reason
 
 
-def test_a_goal_that_fails_while_its_stop_is_proved_anew_is_cancelled():
-    """The controller has given the path up and holds the arm: a stop on the path would move it."""
-    world = moving()
-    world.hold_ups = [0.1]
-    sent = len(world.told.sent)
-    world.tell(ev.AbortCalled())
-    world.tell(ev.GoalFailed(world.goal, 'path tolerance violated'))
-    world.controller.brake(world.plan.peaks.acceleration, world.trajectory_time)
-    assert world.step_until(lambda: world.state == 'FAULT', 4.0)
-    assert len(world.told.sent) == sent
-    assert world.told.cancels
-    assert world.reason == 'at rest after: aborted by a call; path tolerance violated'
-
-
 @pytest.mark.parametrize('errors', [1, 3])
 def test_a_stop_whose_publication_fails_is_proved_and_sent_anew(errors, monkeypatch):
     """Nothing answers to a topic, and the arm went on to the end of its motion."""
@@ -513,17 +499,6 @@ def test_a_stop_that_is_kept_waiting_is_taken_back(by_action, kept_by):
         assert moves_when_let_go(world) < 0.02 or not stopped
 
 
-@pytest.mark.parametrize('slider', [0.1, 0.3])
-def test_a_slow_stop_is_waited_for(slider):
-    """It takes as much longer as the slider is lower, and the arm does not rest before."""
-    world = moving(by_action=False, seed=1, after=0.5)
-    world.slider = slider
-    world.step(0.3)
-    world.tell(ev.AbortCalled())
-    assert world.step_until(lambda: world.state == 'FAULT', 90.0)
-    assert moves_when_let_go(world) < 0.02
-
-
 @pytest.mark.parametrize('by_action', [True, False])
 def test_a_driver_without_velocity_does_not_pass_for_an_arm_at_rest(by_action):
     world = moving(by_action, seed=0, after=0.3)
@@ -532,20 +507,6 @@ def test_a_driver_without_velocity_does_not_pass_for_an_arm_at_rest(by_action):
     world.tell(ev.AbortCalled())
     assert world.step_until(lambda: world.state == 'FAULT')
     assert np.max(np.abs(world.reference[1])) < 0.05
-
-
-def test_a_stop_that_is_rejected_late_is_taken_back():
-    """An arm that rests for a while in its motion goes on with it, if nothing else was taken."""
-    world = moving(after=0.0)
-    world.slider = 0.0
-    world.step(0.3)
-    world.faults.rejecting, world.latency = True, 0.8
-    world.tell(ev.AbortCalled())
-    world.step(0.7)
-    assert world.state == 'STOPPING'
-    assert world.step_until(lambda: world.state == 'FAULT')
-    assert world.told.cancels and world.reason.startswith('at rest')
-    assert moves_when_let_go(world) == 0.0
 
 
 def test_a_process_that_is_to_end_leaves_though_nothing_is_known_of_the_arm():
@@ -640,43 +601,6 @@ def test_a_stop_of_a_motion_that_has_just_ended_by_itself_throws_nothing(seed, a
     assert np.all(np.maximum(shares, highest_shares(world, 3.0)) <= SHARE)
     assert world.state == 'FAULT' and world.reason.startswith('at rest')
     assert world.told.cancels
-
-
-@pytest.mark.parametrize('simulated', [True, False])
-@pytest.mark.parametrize('cycles', [12, 20, 35])
-@pytest.mark.parametrize('seed', range(3))
-def test_late_joint_states_stay_late_while_a_stop_is_looked_for(simulated, cycles, seed):
-    """By topic it is tried again and again, and each try would forget a little."""
-    world = moving(False, seed, after=0.2, simulated=simulated)
-    world.faults.delay = cycles
-    assert np.all(highest_shares(world, 6.0) <= SHARE)
-
-
-@pytest.mark.parametrize('by_action', [True, False])
-def test_a_clock_that_is_set_while_the_arm_waits_leaves_it_where_it_is(by_action):
-    """The slider is at zero, the stamps jump, and the slider is raised."""
-    for seed in range(4):
-        world = moving(by_action, seed, after=0.5)
-        world.slider = 0.0
-        world.step(0.3)
-        world.faults.stamp_offset -= 4.0
-        world.step(0.2)
-        world.slider = 1.0
-        assert np.all(highest_shares(world, 5.0) <= SHARE)
-
-
-@pytest.mark.parametrize('by_action', [True, False])
-def test_an_old_joint_state_before_the_watch_says_nothing_of_the_begin(by_action):
-    """A state of 3 s before the motion is the first one after it was sent."""
-    for seed in range(4):
-        world = World(seed, by_action, False)
-        assert world.arm().success and world.execute().success
-        assert world.step_until(lambda world=world: world.state == 'EXECUTING')
-        world.faults.silent = True
-        world.step(0.16)
-        world.faults.silent = False
-        world.faults.stamp_offset -= 3.0
-        assert np.all(highest_shares(world, 5.0) <= SHARE)
 
 
 def test_an_arm_that_halts_while_no_stop_is_proved_is_not_sent_on_its_path():

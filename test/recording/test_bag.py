@@ -64,33 +64,6 @@ def test_rows_of_any_memory_layout_are_written(samples, tmp_path):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_another_reader_agrees(written, samples):
-    """Foxglove's mcap with its ROS 2 decoder, which shares no code with rosbags."""
-    reader = pytest.importorskip('mcap.reader', reason='mcap is not installed')
-    decoder = pytest.importorskip('mcap_ros2.decoder', reason='mcap-ros2-support is not installed')
-    file, = written.glob('*.mcap')
-    with file.open('rb') as stream:
-        messages = [
-            (record.log_time, message)
-            for _, _, record, message in reader.make_reader(
-                stream, decoder_factories=[decoder.DecoderFactory()]
-            ).iter_decoded_messages(topics=['/joint_states'])
-        ]
-    for (log_time, message), time, *row in zip(messages, *samples, strict=True):
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        assert stamp == log_time == round(time * 1e9)
-        assert list(message.name) == list(NAMES)
-        np.testing.assert_array_equal((message.position, message.velocity, message.effort), row)
-
-
-def test_joints_may_have_other_names_in_the_bag(samples, tmp_path):
-    stamps, q, dq, effort = samples
-    messages = joint_states(('a', 'beta', 'c'), stamps, q, dq, effort)
-    path = write_bag(tmp_path / 'bag', messages)
-    recording = read_recording(path, NAMES, names={'a': 'alpha', 'c': 'gamma'})
-    np.testing.assert_array_equal(recording.q, q)
-
-
 def test_one_message_without_a_joint_is_named(samples, tmp_path):
     """The one that lacks it may come late; both sets of names are listed."""
     stamps, q, dq, effort = samples

@@ -4,17 +4,14 @@
 """Whole bags of every form: what is read is what rosbags reads, and it is called complete."""
 
 from dataclasses import replace
-from pathlib import Path
 import shutil
 import sqlite3
-import subprocess
-import sys
 
 from backports import zstd
 from builders import JOINT_STATE, write_bag
 import numpy as np
 import pytest
-from robot_identification.errors import BagError, DataError
+from robot_identification.errors import BagError
 from robot_identification.recording import raw_bag
 from robot_identification.recording.bag import find_joint_names, read_recording
 
@@ -203,23 +200,6 @@ def test_what_a_killed_sqlite3_writer_left_is_taken_in(good, tmp_path, mode):
     assert {file.name: file.read_bytes() for file in killed.iterdir()} == leftovers
 
 
-def test_a_bag_of_ros_1_is_read_after_the_command_that_its_error_names(good, tmp_path):
-    write_bag(tmp_path / 'bag', good)
-    old, new = tmp_path / 'old.bag', tmp_path / 'new'
-
-    def convert(source, target):
-        subprocess.run(
-            [shutil.which('rosbags-convert', path=Path(sys.executable).parent), '--src', source,
-             '--dst', target], check=True, capture_output=True,
-        )
-
-    convert(tmp_path / 'bag', old)
-    with pytest.raises(DataError, match=r'is a bag of ROS 1: convert it with `rosbags-convert'):
-        read_recording(old, NAMES)
-    convert(old, new)
-    assert_all_of(read_recording(new, NAMES), good)
-
-
 def test_paths_may_hold_anything(good, tmp_path):
     """Blanks, letters of other alphabets, and what means something in a URI."""
     for plugin in 'mcap', 'sqlite3':
@@ -242,10 +222,8 @@ def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monk
     ('arm.urdf', b'<?xml version="1.0"?>\n<!-- <mujoco> --><robot name="arm"/>',
      r'a robot description \(URDF or xacro\).*--urdf, or by the model'),
     ('arm.xml', b'<mujoco model="arm"/>', r'a robot description \(MJCF\)'),
-    ('notes.xml', b'<notes/>', 'an XML file'),
     ('model.yaml', b'schema_version: 5\nbase_parameters: {}\n', 'an identified model'),
     ('arm.yaml', b'name: arm\nurdf: arm.urdf\n', 'the configuration of a robot'),
-    ('other.yml', b'a: 1\n', 'a YAML file'),
     ('table', b'time,q1\n0,1\n', 'a text file .*: if it is a table, let its name end in .csv'),
     ('bag.zip', b'PK\x03\x04\x00\x00', 'a ZIP archive .*: unpack it'),
     ('table.bin', b'PAR1\x00', r'a Parquet table .*: let its name end in \.parquet'),
@@ -257,14 +235,6 @@ def test_what_is_no_recording_is_called_what_it_is(tmp_path, name, content, kind
     with pytest.raises(BagError, match=f'is {kind}') as raised:
         find_joint_names(path)
     assert 'name a recording of the arm in its place, a rosbag2 bag' in str(raised.value)
-
-
-def test_a_folder_whose_file_is_no_bag_is_called_damaged(tmp_path):
-    """It is a bag by its folder, whatever is in its file."""
-    (tmp_path / 'bag').mkdir()
-    (tmp_path / 'bag' / 'bag_0.mcap').write_bytes(b'no bag')
-    with pytest.raises(BagError, match=r'bag cannot be read as a rosbag2 bag: .*begins neither'):
-        find_joint_names(tmp_path / 'bag')
 
 
 POINTER = b'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1251476\n'
@@ -286,25 +256,6 @@ def test_a_pointer_of_git_lfs_is_named_as_such(good, tmp_path, name):
     (path / 'metadata.yaml').unlink()
     (path / 'a.mcap').write_bytes(intact)
     assert NOT_FETCHED in read_recording(path, NAMES).completeness.cause
-
-
-@pytest.mark.parametrize('suffix', ['csv', 'npz', 'mat', 'h5', 'json', 'parquet'])
-def test_a_pointer_in_the_place_of_a_table_is_named_as_such(tmp_path, suffix):
-    path = tmp_path / f'log.{suffix}'
-    path.write_bytes(POINTER)
-    with pytest.raises(BagError, match=f'{path} {NOT_FETCHED}'):
-        find_joint_names(path)
-
-
-def test_a_part_of_a_data_set_may_be_a_pointer(tmp_path):
-    pytest.importorskip('pyarrow')
-    (tmp_path / 'meta').mkdir()
-    (tmp_path / 'meta' / 'info.json').write_text('{}')
-    (tmp_path / 'data' / 'chunk-000').mkdir(parents=True)
-    path = tmp_path / 'data' / 'chunk-000' / 'file-000.parquet'
-    path.write_bytes(POINTER)
-    with pytest.raises(BagError, match=f'{path} {NOT_FETCHED}'):
-        find_joint_names(tmp_path)
 
 
 @pytest.mark.parametrize('content', [b'\x89MCA', b'SQLite\0', b'\x01\x02\xff', b'  \n'])

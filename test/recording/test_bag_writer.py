@@ -272,14 +272,6 @@ def test_a_disk_that_takes_no_message_is_left_without_a_bag(tmp_path, limit):
     assert not (tmp_path / 'bag').exists()
 
 
-def test_a_bag_without_messages_says_so(tmp_path):
-    open_writer(tmp_path / 'bag').close()
-    with pytest.raises(BagError, match=r'holds no message'):
-        read_recording(tmp_path / 'bag', NAMES)
-    content = yaml.safe_load((tmp_path / 'bag' / 'metadata.yaml').read_text())
-    assert content['rosbag2_bagfile_information']['message_count'] == 0
-
-
 def test_a_discarded_bag_is_gone(tmp_path):
     """A recording that cannot begin leaves nothing behind."""
     writer = open_writer(tmp_path / 'bag')

@@ -9,7 +9,6 @@ another exception, a value that was never recorded, or memory that a small file 
 """
 
 import os
-from pathlib import Path
 import re
 import shutil
 import struct
@@ -21,7 +20,7 @@ from builders import JOINT_STATE, write_bag
 from long_tests import some_by_day
 import numpy as np
 import pytest
-from robot_identification.errors import BagError, DataError, IdentificationError
+from robot_identification.errors import BagError, DataError
 from robot_identification.recording.bag import read_recording
 
 NAMES = ('alpha', 'beta', 'gamma')
@@ -138,10 +137,8 @@ FILES = {
             'without the last magic': cut_by(8),
             'without the footer': cut_by(37),
             'a wrong byte in the first magic': flip(3),
-            'a wrong byte in the header': flip(8),
             'a wrong length of the header': flip(15),
             'a wrong byte in the footer': flip(-20),
-            'a wrong byte in the last magic': flip(-5),
             'a wrong byte in the index': flip(-200),
             'zeros in the middle': zeros(0.5, 4000),
             'zeros to the end': zeros(0.6, 10**9),
@@ -161,7 +158,6 @@ FILES = {
             'a chunk without content': length_of(CHUNK, 4, 0),
             'a chunk of another compression': in_record(CHUNK, 3, 32, b'xxxx'),
             'a chunk that claims huge content': in_record(CHUNK, 3, 16, struct.pack('<Q', HUGE)),
-            'a chunk that claims little content': in_record(CHUNK, 3, 16, struct.pack('<Q', 9)),
         }.items()
     },
     **{
@@ -176,13 +172,11 @@ FILES = {
     'plain, another encoding': ('plain', in_record(MESSAGE, 300, 22, b'\0\3')),
     'plain, a message cut short in itself': ('plain', in_record(MESSAGE, 30, 23, b'\0')),
     'no MCAP at all': ('plain', lambda data: b'no bag at all' * 1000),
-    'a picture': ('plain', lambda data: b'\x89PNG\r\n\x1a\n' + bytes(5000)),
     'db3, one byte short': ('db3', cut_by(1)),
     'db3, a wrong byte in the magic': ('db3', flip(3)),
     'db3, a wrong page size': ('db3', flip(16)),
     'db3, a wrong number of pages': ('db3', flip(28, 29)),
     'db3, a wrong encoding of text': ('db3', flip(59)),
-    'db3, a wrong version': ('db3', flip(18, 19)),
     'db3, zeros in its schema': ('db3', zeros(0.0002, 3900)),
     'db3, zeros in the middle': ('db3', zeros(0.5, 10_000)),
     'db3, zeros to the end': ('db3', zeros(0.6, 10**9)),
@@ -233,13 +227,11 @@ FOLDERS = {
         'metadata.yaml is empty': with_metadata(b''),
         'metadata.yaml is cut off': lambda folder: (folder / 'metadata.yaml').write_bytes(
             (folder / 'metadata.yaml').read_bytes()[:300]),
-        'metadata.yaml is no text': with_metadata(bytes(range(256)) * 9),
         'metadata.yaml is no mapping': with_metadata(b'- 1\n- 2\n'),
         'metadata.yaml of something else': with_metadata(b'rosbag2_bagfile_information: 5\n'),
         'metadata.yaml is nested too deeply': with_metadata(b'[' * 3000),
         'metadata.yaml is a bomb': with_metadata(b'a0: &a0 [x, x]\n' + b''.join(
             b'a%d: &a%d [*a%d, *a%d]\n' % (k, k, k - 1, k - 1) for k in range(1, 60))),
-        'metadata.yaml is huge': with_metadata(b'# ' + b'x' * 6_000_000),
         'more messages in metadata.yaml': metadata('message_count: 400', 'message_count: 9000'),
         'fewer messages in metadata.yaml': metadata('message_count: 400', 'message_count: 3'),
         'no number of messages': metadata('message_count: 400', 'message_count: many'),
@@ -251,7 +243,6 @@ FOLDERS = {
         'no topic in metadata.yaml': metadata('name: /joint_states', 'name: /other'),
         'the file is cut off': data_file(cut(0.6)),
         'the file is empty': data_file(cut(0.0)),
-        'the file is zeros': data_file(zeros(0.0, 10**9)),
     }.items()
 }
 
@@ -353,26 +344,6 @@ def test_no_wrong_byte_becomes_a_value(bags, tmp_path, form):
         read_or_refuse(path, whole)
 
 
-@pytest.mark.parametrize('form', ['unchecked', 'plain', 'db3'])
-def test_without_checksums_nothing_but_values_can_be_wrong(bags, tmp_path, form):
-    """A flipped bit in a number cannot be seen."""
-    made, whole = bags
-    data = made[form].read_bytes()
-    path = tmp_path / made[form].name
-    for place in range(5, len(data), max(1, len(data) // 60)):
-        path.write_bytes(flip(place)(data))
-        try:
-            recording = read_recording(path, NAMES)
-        except IdentificationError:
-            continue
-        # At most the one sample differs, and what follows it may be left out.
-        count = len(recording)
-        assert count <= len(whole)
-        for name in ('q', 'dq', 'effort'):
-            differing = np.any(getattr(recording, name) != getattr(whole, name)[:count], axis=1)
-            assert np.count_nonzero(differing) <= 1 or recording.completeness.cause
-
-
 def test_another_type_under_the_name_is_named(tmp_path, write_mcap, serialize):
     """Strings on /joint_states, as such or as what they are not."""
     raw = [(k, serialize('std_msgs/msg/String', 'x' * 80)) for k in range(100)]
@@ -383,30 +354,6 @@ def test_another_type_under_the_name_is_named(tmp_path, write_mcap, serialize):
     path = write_mcap(tmp_path / 'b.mcap', {('/joint_states', JOINT_STATE): raw})
     with pytest.raises(BagError, match='no message on /joint_states can be read: a message'):
         read_recording(path, NAMES)
-
-
-def test_the_cause_stands_in_the_error_where_nothing_is_left(bags, tmp_path):
-    """Not that the recording is empty, but why."""
-    made, _ = bags
-    path = tmp_path / 'a.mcap'
-    path.write_bytes(made['plain'].read_bytes()[:200])
-    with pytest.raises(BagError, match=r'holds no message.*it is damaged: .* byte'):
-        read_recording(path, NAMES)
-
-
-def test_a_directory_of_nothing_and_a_broken_disk(bags, monkeypatch):
-    made, _ = bags
-    true = Path.open
-
-    def fail(self, *arguments, **options):
-        if self.suffix in ('.mcap', '.db3'):
-            raise OSError(5, 'Input/output error')
-        return true(self, *arguments, **options)
-
-    monkeypatch.setattr(Path, 'open', fail)
-    for form in ('checked', 'db3', 'folder'):
-        with pytest.raises(BagError, match='Input/output error'):
-            read_recording(made[form], NAMES)
 
 
 BOMB = """

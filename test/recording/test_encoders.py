@@ -12,7 +12,6 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.registry import load_robot
 from robot_identification.pipeline import identify
 from robot_identification.processing.loading import load_for_model
-from robot_identification.recording.bag import read_recording
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
@@ -33,22 +32,6 @@ def youbot_run():
         run = simulate(robot, trajectory, draw_truth(robot, 3), Sensors(), seed=seed)
         runs.append((trajectory, run))
     return robot, runs
-
-
-def test_bags_hold_readings(youbot_run, tmp_path):
-    """Joint 3 of the youBot reads 0 to -297 deg (Rajagopal 2017, table 3.1), joint 4 reversed."""
-    robot, ((trajectory, run), _) = youbot_run
-    write_simulated_bag(tmp_path / 'bag', robot, run, trajectory)
-    plain = read_recording(tmp_path / 'bag', robot.joint_names)
-    assert np.degrees(plain.q[:, 2].min()) > -297.0
-    assert np.degrees(plain.q[:, 2].max()) < 0.0
-    q, dq, effort = run.measured
-    seen = read_recording(tmp_path / 'bag', robot.joint_names, encoders=robot.encoders)
-    # The readings are stored to the last bit; adding a zero of 3 rad rounds at 1e-15.
-    np.testing.assert_allclose(seen.q, q, atol=1e-14)
-    np.testing.assert_array_equal(seen.dq, dq)
-    np.testing.assert_array_equal(seen.effort, effort)
-    np.testing.assert_array_equal(plain.effort[:, 3], -effort[:, 3])
 
 
 def test_a_model_of_readings_predicts_readings(youbot_run, tmp_path):

@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 from robot_identification.errors import BagError
 from robot_identification.recording.bag import read_recording
-from robot_identification.recording.mcap_file import MAGIC, McapFile
+from robot_identification.recording.mcap_file import McapFile
 from robot_identification.recording.raw_bag import custom_data
-from robot_identification.recording.sqlite_file import SqliteFile
 
 NAMES = ('alpha', 'beta', 'gamma')
-# Whatever is done, a bag of this size is read in some hundredths of a second.
+# Whatever is done, a bag of this size takes some hundredths of a second of processor time.
 SOON = 5.0
-METADATA = 12
 ENDLESS = (
     'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) '
     'SELECT id, 1 AS topic_id, id AS timestamp, zeroblob(9) AS data FROM n'
@@ -33,10 +31,10 @@ def sqlite_bag(good, tmp_path):
 
 
 def refusal(path):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(BagError) as refused:
         read_recording(path, NAMES)
-    assert time.perf_counter() - start < SOON
+    assert time.process_time() - start < SOON
     return str(refused.value)
 
 
@@ -96,15 +94,6 @@ def test_pages_that_name_each_other_end(tmp_path):
     assert 'can be read' in refusal(path)
 
 
-def test_a_database_that_asks_for_all_memory_is_refused(sqlite_bag, monkeypatch):
-    """Some damage of its schema makes sqlite3 say that there is not enough memory."""
-    def refuse(self):
-        raise MemoryError
-
-    monkeypatch.setattr(SqliteFile, '_connect', refuse)
-    assert 'it asks for more memory than there is' in refusal(sqlite_bag)
-
-
 def interior_page(child, cells=130):
     """Return a page of 1024 bytes of a table that names a child repeatedly."""
     cell = struct.pack('>IB', child, 1)
@@ -121,9 +110,9 @@ def interior_page(child, cells=130):
 ], ids=['lists', 'mappings', 'block lists', 'many values', 'aliases'])
 def test_endless_metadata_is_left_out_soon(text):
     """Some of these end the process in the C library, if it is asked to build them."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert custom_data(text) == {}
-    assert time.perf_counter() - start < SOON
+    assert time.process_time() - start < SOON
 
 
 def test_metadata_that_multiply_by_aliases_name_no_file(good, tmp_path):
@@ -138,34 +127,6 @@ def test_metadata_that_multiply_by_aliases_name_no_file(good, tmp_path):
     recording = read_recording(bag, NAMES)
     assert len(recording) == len(good)
     assert 'metadata.yaml is damaged' in recording.completeness.cause
-
-
-def test_of_many_records_of_metadata_the_last_one_is_parsed(good, to_cdr, write_mcap, tmp_path):
-    """Twenty of 200 kB each took most of a minute."""
-    path = write_mcap(
-        tmp_path / 'bag.mcap',
-        {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]},
-    )
-    records = [metadata_record('k: [a]\n' * 30_000) for _ in range(20)]
-    records.append(metadata_record('custom_data: {robot: ur5}\n'))
-    data = path.read_bytes()
-    # Behind the header, which comes first.
-    start = len(MAGIC) + 9 + struct.unpack_from('<Q', data, len(MAGIC) + 1)[0]
-    path.write_bytes(data[:start] + b''.join(records) + data[start:])
-    start = time.perf_counter()
-    recording = read_recording(path, NAMES)
-    assert time.perf_counter() - start < SOON
-    assert len(recording) == len(good)
-    assert recording.metadata == {'robot': 'ur5'}
-
-
-def metadata_record(text):
-    pairs = b''.join(
-        struct.pack('<I', len(part)) + part
-        for part in (b'serialized_metadata', text.encode())
-    )
-    content = struct.pack('<I', 7) + b'rosbag2' + struct.pack('<I', len(pairs)) + pairs
-    return struct.pack('<BQ', METADATA, len(content)) + content
 
 
 @pytest.mark.parametrize('log_time', [2**63, 2**64 - 1])

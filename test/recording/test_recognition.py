@@ -5,7 +5,7 @@
 
 import json
 
-from builders import refusal, run_command, succeed, UR_JOINTS
+from builders import UR_JOINTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from log_styles import (
@@ -13,7 +13,7 @@ from log_styles import (
 )
 import numpy as np
 import pytest
-from robot_identification.errors import BagError, DataError, MissingDependencyError, UsageError
+from robot_identification.errors import BagError, DataError
 from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.recording.column_names import classify, INDEX, take_apart
@@ -52,16 +52,10 @@ def test_words_of_a_name(name, quantity, unit, wanted):
 HEADERS = {
     'ABB': ('Time [s]', 'ROB_1 J{} pos [deg]', 'ROB_1 J{} speed [deg/s]', 'ROB_1 J{} torque [Nm]',
             1, 'deg'),
-    'Staubli': ('t', 'jnt{}', None, 'trq{}', 1, ''),
     'MuJoCo': ('time', 'qpos_{}', 'qvel_{}', 'qfrc_actuator_{}', 0, ''),
-    'Isaac': ('sim_time', 'joint_pos_{}', 'joint_vel_{}', 'applied_torque_{}', 0, ''),
-    'Deoxys': ('timestamp', 'q{}', 'dq{}', 'tau_J{}', 0, ''),
-    'measured': ('time', 'q_meas_{}', 'qd_meas_{}', 'tau_meas_{}', 0, ''),
     'structure': ('Timestamp [ms]', 'Axis[{}].ActualPosition', 'Axis[{}].ActualVelocity',
                   'Axis[{}].ActualTorque', 1, 'deg ms'),
-    'Techman': ('time_stamp', 'Joint_Angle_{}', 'Joint_Spd_{}', 'Joint_Torque_{}', 1, 'deg'),
     'bus': ('time', 'present_position_{}', 'present_velocity_{}', 'present_torque_{}', 11, ''),
-    'motors': ('t', 'motor_{}_pos', 'motor_{}_vel', 'motor_{}_torque', 1, ''),
     'fractions': ('t (s)', 'q{} (rad)', 'dq{}/dt (rad/s)', 'tau{} (N·m)', 1, ''),
     'dots': ('t', 'q_{}', 'q_dot_{}', 'tau_{}', 1, ''),
     'letters': ('t', 'θ{}', 'ω{}', 'τ{}', 1, ''),
@@ -73,8 +67,6 @@ HEADERS = {
     'JAKA': ('time', 'joint_actual_position_{}', 'instVelocity_{}', 'instTorque_{}', 1, 'deg'),
     'capitals': ('Time', 'Position{}', 'Velocity{}', 'Torque{}', 1, ''),
     'encoders': ('t', 'enc_{}_rad', None, 'motor_torque_{}_Nm', 1, ''),
-    'links': ('t', 'link_pos_{}', 'link_vel_{}', 'torque_{}', 0, ''),
-    'states': ('timestamp', 'state_{}', None, 'torque_{}', 0, ''),
     'nested': ('data.time', 'data.robot.q.{}', 'data.robot.qd.{}', 'data.robot.tau.{}', 0, ''),
 }
 
@@ -240,32 +232,6 @@ def test_commands_are_never_taken(run, tmp_path):
         read_recording(path, PLAIN)
 
 
-def test_positions_of_other_things_are_told_from_joints_by_the_arm(run, tmp_path):
-    """As of what a gripper holds; without an arm a table lacked joints, but it named none."""
-    path = tmp_path / 'a.csv'
-    things = ('cube_position_w_m', 'hand_position_w_m', 'cube_position_hand_m')
-    table(path, ['time', *(f'{thing}[{k}]' for thing in things for k in range(3)),
-                 *(f'arm_joint_position_rad[{k}]' for k in range(6)), *names('tau_{}')],
-          columns_of(run.t, *[run.q[:, :3]] * 3, run.q, run.effort))
-    found = run_command('doctor', path)
-    assert found.code == 4
-    assert 'has positions of several things (arm_joint_position_rad[0] ..' in found.out
-    np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
-
-
-def test_a_log_of_one_joint_names_none(run, tmp_path):
-    """The user says which it is; a wrist was guessed, as it has the number 1 in its name."""
-    path = tmp_path / 'a.csv'
-    table(path, ['time', 'q_des', 'q_act', 'torque'],
-          columns_of(run.t, run.q[:, 0], run.q[:, 0], run.effort[:, 0]))
-    with pytest.raises(DataError) as refused:
-        read_recording(path, UR_JOINTS)
-    text = str(refused.value)
-    assert '; it is of one joint, which nothing names; its columns are time, q_des, q_act' in text
-    assert 'Choose that joint with --joints JOINT, or name the columns in a mapping:' in text
-    np.testing.assert_array_equal(read_recording(path, UR_JOINTS[:1]).q, run.q[:, :1])
-
-
 def test_more_columns_than_joints(run, tmp_path):
     """Those that stand still are left out; a gripper that moves is asked about."""
     path = tmp_path / 'a.csv'
@@ -367,20 +333,6 @@ def test_a_quantity_of_some_joints_is_asked_for(quantity, fix, run, tmp_path):
         read_recording(path, PLAIN)
 
 
-def test_a_log_without_names(run, tmp_path):
-    """Its columns are counted, and a mapping says what each is."""
-    path = tmp_path / 'a.csv'
-    table(path, names('x{}', 13), columns_of(run.t, run.q, run.effort), ';')
-    path.write_text(path.read_text().partition('\n')[2])
-    with pytest.raises(DataError, match='its columns are column_1, column_2'):
-        read_recording(path, PLAIN)
-    (tmp_path / 'a.csv.yaml').write_text(
-        'schema_version: 1\ntime: {column: column_1, unit: s}\n'
-        'q: {columns: [column_2, column_3, column_4, column_5, column_6, column_7], unit: rad}\n'
-    )
-    np.testing.assert_array_equal(read_recording(path, PLAIN).q, run.q)
-
-
 EDGES = {
     'quoted decimal commas': lambda rows, header: [','.join(header), *(
         ','.join(f'"{x!r}"'.replace('.', ',') for x in row) for row in rows)],
@@ -480,22 +432,6 @@ def test_a_lerobot_dataset(version, listed, tmp_path):
     np.testing.assert_allclose(read_recording(path, SO101[:5]).q, run.q[:, :5], atol=1e-5)
 
 
-@pytest.mark.parametrize(('file', 'module', 'command'), [
-    ('a.parquet', 'pyarrow', 'pip install pyarrow'), ('a.mat', 'h5py', 'pip install h5py'),
-    ('a.h5', 'h5py', 'pip install h5py'),
-])
-def test_a_library_that_is_missing_is_named(file, module, command, tmp_path, monkeypatch):
-    import sys
-
-    content = b'PAR1' if file == 'a.parquet' else (
-        b'MATLAB 7.3 MAT-file'.ljust(124) + b'\x00\x02IM' + b'\0' * 400
-    )
-    (tmp_path / file).write_bytes(content)
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingDependencyError, match=command):
-        read_recording(tmp_path / file, PLAIN)
-
-
 def test_json_that_is_no_log_is_refused(tmp_path):
     """Broken, of no records, or of records that are none; one short record is not known."""
     path = tmp_path / 'a.json'
@@ -527,27 +463,6 @@ def test_a_first_json_record_without_efforts_hides_none_of_the_others(value, tmp
     effort = read_recording(path, ['one', 'two']).effort
     assert np.flatnonzero(np.isnan(effort).any(axis=1)).tolist() == [0]
     np.testing.assert_array_equal(effort[1:, 1], np.arange(1, 50))
-
-
-def test_commands_show_and_save_the_mapping(run, tmp_path):
-    """`doctor` says what was understood; what it writes is taken back."""
-    path, mapping = tmp_path / 'log.csv', tmp_path / 'm.yaml'
-    table(path, ['t_ms', *names('angle{} [deg]'), *names('current{}')],
-          columns_of(1e3 * run.t, np.degrees(run.q), run.effort))
-    found = succeed('doctor', path, '--save-mapping', mapping)
-    for words in ('log.csv: table', 'angle0 [deg] .. angle5 [deg] [deg]', 't_ms [ms]',
-                  'velocity    not there', '[A] (named as a current'):
-        assert words in found.out
-    again = run_command('doctor', path, '--mapping', mapping)
-    assert again.code == 0 and 'angle0 [deg] .. angle5' in again.out
-    refusal('doctor', path, '--save-mapping', mapping)
-
-
-def test_a_mapping_of_no_table(tmp_path):
-    from robot_identification.cli.tables import save_mapping
-
-    with pytest.raises(UsageError, match='no recording is a table'):
-        save_mapping(tmp_path / 'm.yaml', [], False)
 
 
 @pytest.mark.parametrize('form', STYLES, ids=lambda form: form.name)

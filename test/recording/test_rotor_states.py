@@ -95,18 +95,6 @@ def test_an_interface_of_the_joint_states(good, dynamic, to_cdr, write_mcap, tmp
         np.testing.assert_allclose(channel.values, recording.q + BEND, rtol=1e-15)
 
 
-def test_the_nearest_topic_of_rotors_is_taken(read, rotor_messages, to_cdr):
-    recording = read({
-        (f'/{arm}/rotor_states', JOINT_STATE): [
-            to_cdr(replace(message, position=message.position + shift))
-            for message in rotor_messages
-        ]
-        for arm, shift in (('left', 1.0), ('right', 0.0))
-    }, '/right/joint_states')
-    values = recording.channels['rotor_position'].values
-    np.testing.assert_allclose(values, recording.q + BEND)
-
-
 def test_rotors_are_no_joint_states(write_mcap, rotor_messages, to_cdr, tmp_path):
     """Unless they are asked for by name."""
     path = write_mcap(tmp_path / 'a.mcap', {
@@ -115,15 +103,6 @@ def test_rotors_are_no_joint_states(write_mcap, rotor_messages, to_cdr, tmp_path
     with pytest.raises(BagError, match='has no topic of joint states'):
         read_recording(path, NAMES)
     assert read_recording(path, NAMES, topic=TOPIC).topic == TOPIC
-
-
-def test_joints_have_their_prefix_in_each_topic(read, good, rotor_messages, to_cdr):
-    recording = read({(TOPIC, JOINT_STATE): [
-        to_cdr(replace(message, name=[f'motor_{name}' for name in message.name]))
-        for message in rotor_messages
-    ]})
-    np.testing.assert_allclose(recording.channels['rotor_position'].values, recording.q + BEND)
-    assert_joint_states(recording, good)
 
 
 # --- damage --------------------------------------------------------------------------------
@@ -154,24 +133,6 @@ def test_a_topic_without_positions_is_said(read, good, rotor_messages, to_cdr, c
         'rotor_position: /rotor_states has no value of the joints: left out',
     )
     assert_joint_states(recording, good)
-
-
-def test_a_damaged_message_ends_the_rotors_and_not_the_recording(
-        read, good, rotor_messages, to_cdr):
-    raw = [to_cdr(message) for message in rotor_messages]
-    raw[150] = raw[150][0], raw[150][1][:-9]
-    recording = read({(TOPIC, JOINT_STATE): raw})
-    assert 0 < len(recording.channels['rotor_position']) <= 150
-    assert '/rotor_states is read no further' in recording.notes[0]
-    assert_joint_states(recording, good)
-
-
-def test_single_values_that_are_not_finite_are_kept(read, rotor_messages, to_cdr):
-    """Processing passes over them."""
-    rotor_messages[5] = replace(rotor_messages[5], position=np.array([np.nan, 0.0, 1.0]))
-    recording = read({(TOPIC, JOINT_STATE): [to_cdr(m) for m in rotor_messages]})
-    values = recording.channels['rotor_position'].values
-    assert np.argwhere(np.isnan(values)).tolist() == [[5, 2]]
 
 
 def test_without_their_own_stamps_rotors_are_on_the_log_clock(read, rotor_messages, to_cdr):
