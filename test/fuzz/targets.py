@@ -17,7 +17,7 @@ from pathlib import Path
 import tempfile
 
 from builders import (
-    JOINT_STATE, joint_states, ros_types, rows_of, run_command, two_link_urdf, write_bag,
+    JOINT_STATE, joint_states, ros_types, rows_of, two_link_urdf, write_bag,
 )
 from fuzz.mutations import (
     mutate_bytes, mutate_csv, mutate_mcap, mutate_sqlite, mutate_xml, mutate_yaml,
@@ -485,36 +485,6 @@ RECORD = {'schema_version': commissioning.SCHEMA_VERSION, 'runs': [{
     'worst_tracking_error': 0.01,
 }]}
 
-DOCTOR = ('mcap', 'sqlite', 'table', 'urdf', 'robot', 'experiment', 'trajectory', 'model', 'links')
-
-
-@cache
-def doctor_seeds() -> Seeds:
-    """Return files of all the kinds that `doctor` knows."""
-    return [
-        (file, content) for name in DOCTOR for file, content in TARGETS[name].seeds()
-        if DENAVIT_HARTENBERG.encode() not in content
-    ]
-
-
-def mutate_any(rng, data, others):
-    """Change a file as what it is."""
-    for name in DOCTOR:
-        if any(data == content for _, content in TARGETS[name].seeds()):
-            return TARGETS[name].mutate(rng, data, others)
-    return mutate_bytes(rng, data, others)
-
-
-def run_doctor(path: Path):
-    """Examine a file at the command line: a documented exit code, and nothing but words."""
-    found = run_command('doctor', path)
-    assert found.code in (0, 2, 3, 4, 5), found
-    shown = found.out + found.err
-    assert shown.replace('\n', '').isprintable(), shown
-    assert 'Traceback' not in shown and len(shown) < 1_000_000, shown
-    if found.code:
-        refuse(found.out)
-
 
 def refuse(words):
     raise DataError(words)
@@ -564,5 +534,4 @@ TARGETS = _targets(
            lambda path: commissioning.completed_stages(path.with_suffix(''), SUBJECT)),
     Target('calibration', lambda: yaml_seed('c.yaml', KINEMATICS), mutate_yaml, read_calibration),
     Target('corrections', lambda: [('c.conf', CORRECTIONS)], mutate_bytes, read_calibration),
-    Target('doctor', doctor_seeds, mutate_any, run_doctor),
 )

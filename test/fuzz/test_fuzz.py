@@ -9,17 +9,11 @@ An input follows from the name of its target and its index. What fails is shown 
 """
 
 import os
-from pathlib import Path
-import signal
-import time
 
-from fuzz import runner
-from fuzz.mutations import make_input
-from fuzz.runner import fuzz, LARGEST
-from fuzz.targets import Target, TARGETS
+from fuzz.runner import fuzz
+from fuzz.targets import TARGETS
 from long_tests import ASKED_FOR
 import pytest
-from robot_identification.errors import DataError
 
 pytest.importorskip('rosbags', reason='rosbags, which writes bags, is not installed')
 pytest.importorskip('mcap', reason='mcap, which writes bags, is not installed')
@@ -54,63 +48,3 @@ def test_the_files_to_start_from_are_valid(name, tmp_path):
         path.write_bytes(data)
         TARGETS[name].read(path)
         assert [p.name for p in path.parent.iterdir()] == [file]
-
-
-def test_an_input_follows_from_target_and_index():
-    for name in ('sqlite', 'model', 'urdf'):
-        again = [make_input(TARGETS[name], index) for index in (0, 7, 7)]
-        assert again[1] == again[2] != again[0]
-
-
-def misbehave(path):
-    """Do what the file says."""
-    kind = path.read_text()
-    if kind == 'refused':
-        raise DataError(kind)
-    if kind == 'not ours':
-        raise KeyError(kind)
-    if kind == 'end':
-        os.abort()
-    if kind == 'memory':
-        bytes(2 * LARGEST)
-    if kind == 'left behind':
-        path.with_name('other').write_text(kind)
-    if kind == 'elsewhere':
-        Path('/tmp', f'fuzz_elsewhere_{os.getpid()}').mkdir()
-        Path('/tmp', f'fuzz_elsewhere_{os.getpid()}').rmdir()
-    if kind == 'hang':
-        time.sleep(60.0)
-    if kind == 'deaf':
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-        time.sleep(60.0)
-
-
-KINDS = (
-    'fine', 'refused', 'not ours', 'end', 'memory', 'left behind', 'elsewhere', 'hang', 'deaf',
-)
-
-
-def test_every_wrong_way_is_seen_and_what_comes_after_it_is_read(monkeypatch):
-    monkeypatch.setattr(runner, 'LONGEST', 0.2)
-    monkeypatch.setattr(runner, '_UNTIL_KILLED', 5.0)
-    monkeypatch.setattr(runner, 'MOST_FAILURES', 100)
-    # A name whose first inputs are one of each kind, the deaf one once: it takes longest.
-    target = Target(
-        'misbehaves_1140', lambda: [('file', b'')],
-        lambda rng, data, others: rng.choice(KINDS).encode(), misbehave,
-    )
-    kinds = [make_input(target, index)[1].decode() for index in range(len(KINDS))]
-    assert set(kinds) == set(KINDS)
-    outcome = fuzz(target, range(len(KINDS)))
-    assert outcome.accepted == kinds.count('fine')
-    assert outcome.refused == kinds.count('refused')
-    said = {
-        'not ours': 'KeyError', 'end': 'hung or ended', 'memory': 'MemoryError',
-        'left behind': 'inputs/other', 'elsewhere': 'fuzz_elsewhere_', 'hang': 'TooLong',
-        'deaf': 'SIGKILL',
-    }
-    for index, failure in outcome.failures:
-        assert said.pop(kinds[index], '') in failure
-    assert said == {}
-    wrong = [index for index, kind in enumerate(kinds) if kind not in ('fine', 'refused')]
-    assert [index for index, _ in outcome.failures] == wrong

@@ -4,14 +4,12 @@
 """The RTDE client against a server written from the protocol: what it asks, takes and refuses."""
 
 import struct
-import tracemalloc
 
 from fake_rtde_server import Behaviour, CUT, FakeRtdeServer, FIELDS, frame, HALF, text, value
 from hypothesis import given, settings, strategies as st
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.rtde.client import (
-    connect, decode, read_text_message, RtdeLostError, RtdeOptions, RtdeRefusedError, TYPES,
+    connect, decode, RtdeLostError, RtdeOptions, RtdeRefusedError, TYPES,
 )
 
 KEYS = ('joint_temperatures', 'target_moment')
@@ -96,14 +94,6 @@ def test_no_more_is_asked_for_than_a_robot_can_give(serve, controller, asked, gi
     assert server.frequencies == [given] == [connection.frequency]
 
 
-def test_another_version_of_the_protocol_is_refused(serve):
-    """With a clear error; nothing more is asked of such a robot."""
-    server = serve(versions=(1,), before=text('too new', level=2))
-    with pytest.raises(RtdeRefusedError, match=r'does not speak version 2 of the RTDE protocol'):
-        connect(options(server))
-    assert server.requests == [['V']]
-
-
 def test_a_missing_field_is_left_out_and_named(serve):
     """Where it is not required, the others come, by a second connection with a smaller recipe."""
     fields = {key: kind for key, kind in FIELDS.items() if key != 'target_moment'}
@@ -130,15 +120,6 @@ def test_without_a_required_field_nothing_is_read(serve, keys, required, named):
         connect(options(server, keys, required=required))
     assert 'software 5.13.1.10' in str(caught.value)
     assert len(server.requests) == 1
-
-
-def test_a_field_in_use_may_be_free_later(serve):
-    """Optional ones are left out; a required one is worth another attempt."""
-    server = serve(in_use=('target_moment',))
-    _, connection = samples(server, 1)
-    assert connection.missing == {'target_moment': 'IN_USE'}
-    with pytest.raises(RtdeLostError, match=r'target_moment \(IN_USE\): another client'):
-        connect(options(server, required=('target_moment',)))
 
 
 # What the server does, the timeout of the client, and how it ends.
@@ -210,19 +191,6 @@ def test_what_ends_the_samples_is_told(serve, ending, error, words):
     connection.close()
 
 
-def test_at_a_low_rate_nobody_is_impatient(serve):
-    """A sample may take its period: at 2 Hz the timeout of 0.45 s does not apply."""
-    found, _ = samples(serve(paced=True), 2, timeout=0.45, frequency=2.0)
-    assert len(found) == 2
-
-
-def test_nobody_there_is_told_with_what_to_do(serve):
-    server = serve()
-    server.close()
-    with pytest.raises(RtdeLostError, match=rf'127.0.0.1:{server.port}.*switched on'):
-        connect(options(server))
-
-
 @settings(max_examples=50, deadline=None)
 @given(said=st.binary(min_size=1, max_size=200), letter=st.sampled_from('VvOS'))
 def test_any_answer_ends_in_samples_or_in_words(said, letter):
@@ -234,64 +202,3 @@ def test_any_answer_ends_in_samples_or_in_words(said, letter):
             connection.close()
         except (RtdeLostError, RtdeRefusedError) as error:
             assert str(error)
-
-
-def test_memory_does_not_follow_what_is_announced(serve):
-    """Two thousand samples, texts and the largest size that can be announced: under 300 kB."""
-    server = serve(
-        samples=2000, ending=text('x' * 255, 'y' * 255) * 100 + b'\xff\xffU' + bytes(60_000)
-    )
-    connection = connect(options(server))
-    tracemalloc.start()
-    try:
-        with pytest.raises(RtdeRefusedError, match=r'65532 bytes'):
-            while True:
-                connection.receive()
-        # The server of the test is in this process, too: its last packet has 110 kB.
-        assert tracemalloc.get_traced_memory()[1] < 300_000
-    finally:
-        tracemalloc.stop()
-        connection.close()
-
-
-def test_what_a_robot_says_is_kept(serve):
-    """The last of it, in words, for whoever asks."""
-    server = serve(before=text('one', 'Controller', 3) + text('two\x1b[2J', 'RTDE', 2))
-    _, connection = samples(server, 1)
-    assert connection.texts == ('one (information, Controller)', 'two?[2J (warning, RTDE)')
-
-
-@given(payload=st.binary(min_size=1, max_size=513))
-def test_a_text_of_any_bytes_can_be_shown(payload):
-    """Of version 1 or 2 of the protocol, or of none."""
-    assert read_text_message(payload).isprintable()
-    # A level and a text: what a robot says before a version is agreed upon.
-    assert read_text_message(b'\x01not supported') == 'not supported'
-
-
-def test_who_has_enough_does_not_wait(serve):
-    """A robot that does not answer holds nobody up who wants to end."""
-    with pytest.raises(RtdeLostError, match=r'stopped'):
-        connect(options(serve(answers={'V': b''}), timeout=1000.0), lambda: True)
-
-
-WRONG = {
-    'no address': ({'host': 'a b'}, r"'a b' is no address"),
-    'nothing': ({'host': ''}, r"'' is no address"),
-    'a key': ({'keys': ('joint temperatures',)}, r"'joint temperatures' is no name"),
-    'a comma': ({'keys': ('a,b',)}, r"'a,b' is no name"),
-    'twice': ({'keys': ('a', 'a')}, r'a is named twice'),
-    'no key': ({'keys': ('timestamp',)}, r'keys are empty'),
-    'too long': ({'keys': tuple(f'{"k" * 90}{i}' for i in range(23))}, r'a robot takes 2048'),
-    'required': ({'required': ('b',)}, r'b is required, but not among the keys'),
-    'frequency': ({'frequency': 501.0}, r'frequency is 501 Hz, allowed are 0.1 to 500'),
-    'slow': ({'frequency': 0.01}, r'frequency is 0.01 Hz, allowed are 0.1 to 500 Hz, and 0'),
-    'pauses': ({'shortest_pause': 31.0}, r'31 s, is above the longest one, 30 s'),
-}
-
-
-@pytest.mark.parametrize('case', WRONG)
-def test_wrong_options_are_refused(case):
-    wrong, words = WRONG[case]
-    with pytest.raises(UsageError, match=words):
-        RtdeOptions(**{'host': 'robot.lab', 'keys': ('a',), **wrong})
