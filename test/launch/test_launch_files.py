@@ -7,7 +7,6 @@ import ast
 import re
 import sys
 from types import SimpleNamespace
-from xml.etree import ElementTree
 
 from launch_descriptions import (
     declared_in, describe, ENDED_WELL, FILES, included_in, load, load_shared, nodes_in, of_kind,
@@ -16,8 +15,6 @@ from launch_descriptions import (
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.files import read_yaml
-from robot_identification.options import options_of
-from robot_identification.simulation import SimulatedArmOptions
 
 # Nodes of ours that a file starts itself; others are started by the files that it includes.
 STARTED = {
@@ -37,8 +34,6 @@ STARTED = {
 TOGETHER = STARTED.keys() - {'torque_predictor'}
 # Nodes of others, by package: what RViz needs.
 FOREIGN_NODES = {('rviz2', 'rviz2'), ('robot_state_publisher', 'robot_state_publisher')}
-# Of the files that drive an arm: what places its nodes and names its joints.
-PLACED = {'namespace', 'tf_prefix', 'ur_type', 'mounting', 'allowed_read_roots'}
 
 
 def name_of(path):
@@ -97,13 +92,6 @@ def test_every_argument_is_described_and_used(path):
     assert read_in(describe(path)) | source == set(declared)
 
 
-@pytest.mark.parametrize('path', FILES, ids=name_of)
-def test_every_default_is_of_its_kind(path):
-    """What is refused of an operator is no default."""
-    for argument in load(path).ARGUMENTS:
-        argument.value_of(argument.default)
-
-
 @pytest.fixture(scope='module')
 def argument():
     """Return what makes an argument of a kind."""
@@ -123,22 +111,6 @@ def test_values_are_those_of_parameters(text, kind, value, argument):
     assert made == value and type(made) is type(value)
     if kind == list[float]:
         assert all(isinstance(one, float) for one in made or ())
-
-
-@pytest.mark.parametrize('text, kind, words', [
-    ('0 0 0', list[float], 'a YAML list of numbers is needed, such as mounting:="[0.0]"'),
-    ('0.0', list[float], 'a YAML list'), ('[a, b]', list[float], 'numbers'),
-    ('[0.0', list[float], 'a YAML list'), ('/home', list[str], 'a YAML list of texts'),
-    ('[1]', list[str], 'texts'), ('', float, 'a number is needed'),
-    ('fast', float, 'a number is needed'), ('1,5', float, 'a number is needed'),
-    ('2.5', int, 'a whole number is needed'),
-])
-def test_others_are_refused_by_name(text, kind, words, argument):
-    """Launch itself says neither the name nor what would be right."""
-    with pytest.raises(RuntimeError) as refused:
-        argument(kind, '[0.0]').value_of(text)
-    assert str(refused.value).startswith(f'mounting:={text}: ')
-    assert words in str(refused.value)
 
 
 def check_values(path, **given):
@@ -195,66 +167,6 @@ def nodes_of_rviz(**given):
     return {node.named['package']: node.named for node in make(context)}
 
 
-@pytest.mark.parametrize('prefix', ['', 'left_'])
-@pytest.mark.parametrize('own', [False, True], ids=['known', 'own'])
-def test_rviz_shows_the_arm_that_is_simulated(prefix, own, tmp_path):
-    """The description of its robot YAML, every name of a link or joint with the prefix."""
-    text = (ROOT / 'urdf' / 'ur5.urdf').read_text().replace('</robot>', (
-        '<gazebo reference="wrist_3_link"><mu1>0.2</mu1></gazebo><transmission name="wrist">'
-        "<joint name = 'wrist_3_joint'/></transmission></robot>"
-    ))
-    robot = 'ur5'
-    if own:
-        (tmp_path / 'lab.urdf').write_text(text)
-        robot = tmp_path / 'lab arm.yaml'
-        robot.write_text(
-            (ROOT / 'config' / 'robots' / 'ur5.yaml').read_text()
-            .replace('urdf: ur5.urdf', 'urdf: lab.urdf')
-        )
-    else:
-        text = (ROOT / 'urdf' / 'ur5.urdf').read_text()
-    nodes = nodes_of_rviz(ur_type=str(robot), tf_prefix=prefix)
-    publisher, rviz = nodes['robot_state_publisher'], nodes['rviz2']
-    shown = ElementTree.fromstring(
-        publisher['parameters'][0]['robot_description'].given[0]
-    )
-    plain = ElementTree.fromstring(text)
-    for tag, attribute in (
-        ('link', 'name'), ('joint', 'name'), ('joint/parent', 'link'), ('joint/child', 'link'),
-        ('gazebo', 'reference'), ('transmission/joint', 'name'),
-    ):
-        assert [found.get(attribute) for found in shown.findall(tag)] == [
-            prefix + found.get(attribute) for found in plain.findall(tag)
-        ], tag
-    for tag in 'material', 'transmission':
-        assert [found.get('name') for found in shown.findall(tag)] == [
-            found.get('name') for found in plain.findall(tag)
-        ]
-    assert len(shown.findall('.//visual')) == len(plain.findall('.//visual')) > 0
-    # One publisher of robot_description there is, the simulated robot.
-    topic = dict(publisher['remappings'])['robot_description']
-    assert topic != 'robot_description'
-    assert dict(rviz['remappings'])['/robot_description'] == topic
-    assert rviz['arguments'][:2] == ['-f', f'{prefix}base_link']
-    for node in nodes.values():
-        assert read_in(node['namespace']) == {'namespace'}
-
-
-def test_rviz_shows_the_arm_of_a_driver():
-    """The driver's own description, and its state publisher."""
-    nodes = nodes_of_rviz(use_sim='false', tf_prefix='left_')
-    assert list(nodes) == ['rviz2']
-    assert dict(nodes['rviz2']['remappings'])['/robot_description'] == 'robot_description'
-
-
-@pytest.mark.parametrize('name', sorted(TOGETHER))
-def test_arms_can_be_told_apart(name):
-    """Files that start a driver place it themselves: Gazebo and the driver have one namespace."""
-    declared = set(declared_in(ROOT / 'launch' / f'{name}.launch.py'))
-    expected = PLACED - ({'namespace'} if name in ('gazebo', 'mock_hardware', 'ursim') else set())
-    assert expected <= declared
-
-
 @pytest.mark.parametrize('path', FILES, ids=name_of)
 def test_nothing_arms_by_itself(path):
     """A person types the hash back; what launch files call is the identifier alone."""
@@ -302,12 +214,6 @@ def test_a_simulated_experiment_is_no_dry_run():
         declared = declared_in(ROOT / 'launch' / f'{name}.launch.py')
         for argument in 'dry_run', 'commissioning':
             assert declared[argument]['default_value'] == 'true', name
-
-
-def test_the_simulated_robot_can_be_started_as_any_arm_that_it_can_be():
-    """Every effect of a simulated arm is an argument."""
-    robot, = started_in(ROOT / 'launch' / 'experiment.launch.py', 'simulated_robot')
-    assert {'truth_seed', *(one.key for one in options_of(SimulatedArmOptions))} <= {*robot.names}
 
 
 @pytest.mark.parametrize('name', ['experiment', 'replay', 'ursim'])

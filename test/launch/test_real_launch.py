@@ -3,20 +3,14 @@
 
 """The launch files by the real `ros2 launch`, in a workspace with this package."""
 
-import os
 from pathlib import Path
-import re
-import signal
 import subprocess
 
 from diagnostic_msgs.msg import DiagnosticArray
-from launching import launched, package_prefix, why_not_installed, why_not_launchable
+from launching import launched, why_not_installed, why_not_launchable
 import numpy as np
 import pytest
-from rcl_interfaces.srv import GetParameters
-from rclpy.parameter import parameter_value_to_python
 from robot_identification.cli.processes import isolated_environment, own_domain
-from robot_identification.files import dump_yaml
 from robot_identification.model.model_file import load_model
 from ros_helpers import LATCHED, own_graph, state_in, wait_until
 from sensor_msgs.msg import JointState
@@ -26,7 +20,6 @@ NODES = (
     'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder', 'identifier',
     'torque_predictor',
 )
-BESIDE = ('friction_tester', 'rtde_reader')
 # For a whole experiment on a machine that does something else as well [s].
 LONGEST = 600.0
 # Who starts a driver, with an argument that it cannot do without, and what is missing here.
@@ -94,60 +87,6 @@ def test_wrong_arguments_are_refused(name, arguments, reason, tmp_path, environm
         assert 'process started' not in launch.text()
 
 
-@pytest.mark.parametrize('name', NODES + BESIDE)
-def test_every_node_runs_with_its_parameter_file(name, tmp_path):
-    """By `ros2 run`, in a namespace; one Ctrl-C ends it."""
-    file = package_prefix('robot_identification') / (
-        f'share/robot_identification/config/nodes/{name}.yaml'
-    )
-    with own_graph(tmp_path) as graph, (tmp_path / 'log').open('w+') as log:
-        process = subprocess.Popen(
-            ['ros2', 'run', 'robot_identification', name, '--ros-args', '--params-file', file,
-             '-r', '__ns:=/left'],
-            env=graph.environment, stdout=log, stderr=log, start_new_session=True,
-        )
-        try:
-            wait_until(
-                lambda: (name, '/left') in graph.node.get_node_names_and_namespaces(),
-                f'the node {name}', 60.0,
-            )
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(60.0)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-        log.seek(0)
-        assert 'Traceback' not in log.read()
-
-
-def test_what_is_typed_wins_over_the_file(tmp_path):
-    """And the file over defaults; another topic of joint states is subscribed to."""
-    file = tmp_path / 'parameters.yaml'
-    file.write_text(dump_yaml({'/**/torque_predictor': {
-        'ros__parameters': {'tf_prefix': 'filed_', 'feed_forward': 'gravity'},
-    }}))
-    arguments = {
-        'params_file': file, 'tf_prefix': 'typed_', 'namespace': 'left',
-        'joint_states': '/arm/joint_states',
-    }
-    with own_graph(tmp_path) as graph, launched(
-        'torque_predictor', arguments, tmp_path, graph.environment
-    ) as launch:
-        answer = graph.answer(graph.request(
-            GetParameters, '/left/torque_predictor/get_parameters',
-            GetParameters.Request(names=['tf_prefix', 'feed_forward', 'payload']),
-        ))
-        assert [parameter_value_to_python(value) for value in answer.values] == [
-            'typed_', 'gravity', False,
-        ]
-        wait_until(
-            lambda: graph.node.get_subscriptions_info_by_topic('/arm/joint_states'),
-            'the subscription', 60.0,
-        )
-        assert launch.interrupt() == 0
-        assert 'Traceback' not in launch.text()
-
-
 def test_two_arms_stand_side_by_side(tmp_path):
     """Two simulated robots in two namespaces, one with a prefix; each runner knows its own."""
     heard = {}
@@ -183,65 +122,6 @@ def test_two_arms_stand_side_by_side(tmp_path):
                 assert 'process has died' not in launch.text()
                 assert launch.interrupt() == 0
                 assert 'Traceback' not in launch.text()
-
-
-@pytest.mark.timeout(2.0 * LONGEST)
-def test_the_experiment_runs_and_ends_by_itself(tmp_path, environment):
-    """Two recordings, a model and a report; all processes have ended well."""
-    arguments = {'use_sim_time': 'true', 'real_time_factor': '4.0', 'output': 'output'}
-    with launched('experiment', arguments, tmp_path, environment) as launch:
-        assert launch.exit_code(LONGEST) == 0
-        output = tmp_path / 'output'
-        model = load_model(output / 'result' / 'identified_model.yaml')
-        assert model.robot.name == 'ur5'
-        assert (output / 'result' / 'report.html').is_file()
-        for number in (1, 2):
-            assert (output / f'bag_{number}' / 'metadata.yaml').is_file()
-        assert 'Traceback' not in launch.text()
-        assert 'process has died' not in launch.text()
-
-
-@pytest.mark.timeout(2.0 * LONGEST)
-def test_ctrl_c_ends_the_experiment(tmp_path, environment):
-    """The arm is brought to rest, and no node needs a second signal."""
-    arguments = {'use_sim_time': 'true', 'real_time_factor': '4.0', 'output': 'output'}
-    with launched('experiment', arguments, tmp_path, environment) as launch:
-        launch.wait_for('EXECUTING', LONGEST)
-        launch.interrupt()
-        text = launch.text()
-        # The coordinator hears of it, too, and calls ~/abort: either may be the first.
-        assert re.search(r'at rest after: (interrupted|aborted by a call)', text)
-        assert 'NOT verified' not in text
-        assert 'failed to terminate' not in text
-        assert 'Traceback' not in text
-
-
-@pytest.mark.timeout(2.0 * LONGEST)
-def test_the_temperature_study_makes_one_bag_a_run(tmp_path, environment):
-    """On a simulated robot that warms up fast, ended by the number of runs."""
-    arguments = {
-        'use_sim_time': 'true', 'real_time_factor': '4.0', 'warm_up': '50.0',
-        'maximum_runs': '2', 'output': 'study',
-    }
-    with launched('temperature_study', arguments, tmp_path, environment) as launch:
-        assert launch.exit_code(LONGEST) == 0
-        assert len(list((tmp_path / 'study').glob('*/metadata.yaml'))) == 2
-        assert 'process has died' not in launch.text()
-
-
-def test_beside_a_driver_nothing_arms_by_itself(tmp_path):
-    """The nodes come up without a simulated robot; the runner is a dry run, and stays idle."""
-    with own_graph(tmp_path) as graph:
-        states = graph.hear(DiagnosticArray, 'experiment_runner/state', LATCHED)
-        arguments = {'ur_type': 'ur5', 'launch_coordinator': 'false'}
-        with launched('ur_robot', arguments, tmp_path, graph.environment) as launch:
-            wait_until(lambda: states, 'the state of the runner', 60.0)
-            content = state_in(states[-1])
-            assert (content['state'], content['dry_run']) == ('IDLE', 'true')
-            nodes = graph.node.get_node_names()
-            assert 'simulated_robot' not in nodes and 'experiment_coordinator' not in nodes
-            assert not graph.call('experiment_runner/arm').success
-            assert launch.interrupt() == 0
 
 
 @pytest.mark.timeout(2.0 * LONGEST)

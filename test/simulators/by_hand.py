@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 import pytest
 from robot_identification.excitation.trajectory import load_trajectory
-from ros_helpers import Graph, LATCHED, wait_until
-from std_msgs.msg import String
+from ros_helpers import Graph, LATCHED, state_in, wait_until
 
 # Ten seconds of a UR about the pose with its elbow up, inside the margins of a real arm.
 EXPERIMENT = """
@@ -56,12 +55,12 @@ class Person:
     ) -> None:
         self._graph, self._folder = graph, folder
         self._robot, self._unit, self._deadline = robot, effort_unit, deadline
-        self._states = graph.hear(String, 'experiment_runner/state', LATCHED)
+        self._states = graph.hear(DiagnosticArray, 'experiment_runner/state', LATCHED)
         self._experiment = folder / 'experiment.yaml'
         self._experiment.write_text(EXPERIMENT.format(period=period))
 
     def state(self) -> dict[str, Any]:
-        return json.loads(self._states[-1].data) if self._states else {}
+        return state_in(self._states[-1]) if self._states else {}
 
     def design(self, seed: int) -> Path:
         """Have a motion designed for the live description; return its file."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-import json
 import os
 from pathlib import Path
 import subprocess
@@ -20,15 +19,18 @@ import time
 from typing import Any
 
 from action_msgs.srv import CancelGoal
+from diagnostic_msgs.msg import DiagnosticArray
 from launching import package_prefix, why_not_installed
-from nodes.ideal_robot import ATTEMPTS, commissioned, is_busy, is_over, Runner, SERIAL
+from nodes.runner import ATTEMPTS, commissioned, is_busy, is_over, Runner, SERIAL
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
 from robot_identification.excitation import Trajectory
 from robot_identification.files import dump_yaml
 from robot_identification.model import RobotModel
-from ros_helpers import deserialized, Graph, LATCHED, own_graph, RELIABLE, seconds, wait_until
+from ros_helpers import (
+    deserialized, Graph, LATCHED, own_graph, RELIABLE, seconds, state_in, wait_until,
+)
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -269,17 +271,17 @@ class Bench:
             )
         self._scalings[kind].publish(SpeedScalingFactor(factor=factor))
 
-    def record(self, bag: Path) -> Callable[[], dict[str, int]]:
-        """Record with our recorder; return what ends it and returns the losses by topic."""
-        said = self.graph.hear(String, '/bag_recorder/state', LATCHED)
+    def record(self, bag: Path) -> Callable[[], int]:
+        """Record with our recorder; return what ends it and returns the lost joint states."""
+        said = self.graph.hear(DiagnosticArray, '/bag_recorder/state', LATCHED)
         self.recorder = self.graph.start('bag_recorder', {
             'start.output': str(bag), 'start.robot': self.robot.name, 'start.effort_unit': 'A',
         })
         self.graph.done('/bag_recorder/start')
 
-        def losses() -> dict[str, int]:
+        def losses() -> int:
             self.graph.done('/bag_recorder/stop')
-            return dict(json.loads(said[-1].data)['lost'])
+            return int(state_in(said[-1])['lost /joint_states'])
 
         return losses
 

@@ -16,7 +16,7 @@ DOCKERFILE = (ROOT / 'docker' / 'Dockerfile').read_text()
 WORKFLOW = yaml.safe_load((ROOT / '.github' / 'workflows' / 'simulators.yml').read_text())
 TESTS = {path.stem.removeprefix('test_') for path in (ROOT / 'test' / 'simulators').glob('test_*')}
 # Tested here, without a simulator.
-PURE = {'judging', 'containers'}
+PURE = {'containers'}
 
 
 def test_every_simulator_has_its_service():
