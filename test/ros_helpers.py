@@ -207,11 +207,6 @@ class Graph:
         self.run(self._executor.remove_node, node)
         self.run(node.destroy_node)
 
-    def remove_guests(self, residents: tuple[Node, ...]) -> None:
-        """Take all nodes of this process off the graph but some."""
-        for node in [node for node in self._nodes if node not in residents]:
-            self.remove_node(node)
-
     def start(
         self,
         name: str,

@@ -47,24 +47,6 @@ def own_signals():
         signal.signal(number, handler)
 
 
-@pytest.fixture(scope='module')
-def restored(ur5, trajectory, trajectory_file, tmp_path_factory):
-    """Return what restores an ideal robot and its runner, which many tests use in turn."""
-    from nodes.ideal_robot import shared_desk
-
-    folder = tmp_path_factory.mktemp('desk')
-    with shared_desk(folder, ur5, trajectory, trajectory_file) as restored:
-        yield restored
-
-
-@pytest.fixture
-def desk(restored):
-    """Return graph, ideal robot and runner, which have found each other."""
-    graph, robot, runner = restored()
-    runner.connect()
-    return graph, robot, runner
-
-
 @pytest.fixture(scope='session')
 def ur5():
     """Return the robot that all these tests use."""

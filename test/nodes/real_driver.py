@@ -65,6 +65,8 @@ class RealDriver:
         self.own = rclpy.create_node(self.name) if parameters else None
         self.controller = TrajectoryController(np.array(settings['q']))
         self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
+        # The speed at which a person moves every joint by hand [rad/s].
+        self.drifts_at = self.drifted = 0.0
         self.types = {}
         # What the controller is told on its own topic.
         self.told_scaling = 1.0
@@ -72,8 +74,7 @@ class RealDriver:
         self.aside = 0.0
         self.now = self.progress = 0.0
         self.cycled_at = time.monotonic()
-        self.goal, self.ended, self.rejects = None, None, False
-        self.ignored_cancels = 0
+        self.goal, self.ended = None, None
         self.told, self.due = 0, []
         self.watched = None
         self.tick = Future()
@@ -171,6 +172,10 @@ class RealDriver:
         self.told_scaling = factor
         self.scalings.publish(SpeedScalingFactor(factor=factor))
 
+    def drift(self, speed):
+        """Let a person move the arm by hand."""
+        self.drifts_at, self.drifted = speed, 0.0
+
     def hold_aside(self, distance):
         """Hold the first joint so far from where it is measured."""
         self.aside = distance
@@ -195,14 +200,6 @@ class RealDriver:
     def set_factor(self, factor):
         """Be so many times faster than real time."""
         self.factor = factor
-
-    def set_rejects(self, rejects):
-        """Reject every goal, or none."""
-        self.rejects = rejects
-
-    def set_ignored_cancels(self, number):
-        """Reject so many requests to cancel."""
-        self.ignored_cancels = number
 
     def place(self, q):
         """Stand elsewhere, at rest."""
@@ -262,14 +259,11 @@ class RealDriver:
         self.note('goal', request.trajectory)
         known = sorted(request.trajectory.joint_names) == sorted(self.joints)
         active = self.controllers[self.name] == 'active'
-        accepted = known and active and not self.rejects
+        accepted = known and active
         return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
 
     def on_cancel(self, goal):
         self.say('cancel')
-        if self.ignored_cancels:
-            self.ignored_cancels -= 1
-            return CancelResponse.REJECT
         return CancelResponse.ACCEPT
 
     async def execute(self, goal):
@@ -313,6 +307,7 @@ class RealDriver:
                 self.due.remove(order)
                 getattr(self, order['verb'])(*order['values'])
                 self.say('done', verb=order['verb'])
+        self.drifted += step * self.drifts_at
         q, dq, _ = self.controller.sample(self.progress)
         if self.watched:
             end, before, moved = self.watched
@@ -324,8 +319,8 @@ class RealDriver:
         tick.set_result(None)
         order = np.argsort(self.joints)
         message = JointState(
-            name=[self.joints[i] for i in order], position=q[order].tolist(),
-            velocity=(rate * dq[order]).tolist(), effort=[0.0] * len(self.joints),
+            name=[self.joints[i] for i in order], position=(q[order] + self.drifted).tolist(),
+            velocity=(rate * dq[order] + self.drifts_at).tolist(), effort=[0.0] * len(self.joints),
         )
         nanoseconds = round((FIRST_STAMP + self.now) * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)

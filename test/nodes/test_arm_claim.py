@@ -59,18 +59,6 @@ def test_a_second_commander_of_the_arm_is_refused_whatever_its_name(claim_of):
     assert not refused(claim_of('third', topic='/arm/joint_states'))
 
 
-def test_a_claim_is_for_the_node_that_has_it_and_ends_with_a_release(claim_of):
-    """The same claim again is no conflict; other joints replace the ones claimed."""
-    first, second = claim_of('first'), claim_of('second')
-    assert not refused(first)
-    assert not refused(first)
-    first.release()
-    assert not first.held
-    assert not refused(second)
-    second.acquire(['wrist'])
-    assert not refused(first)
-
-
 def test_two_with_one_token_are_one_arm(claim_of):
     """The simulated robot is known by its token, on whichever topic its states are."""
     first = claim_of('first', token='shared')

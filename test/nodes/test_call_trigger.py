@@ -18,26 +18,6 @@ from robot_identification.nodes import call_trigger
 call_trigger.GONE = 1.0
 sys.exit(call_trigger.main(sys.argv[1:]))
 """
-# Ends while it is asked, without an answer.
-LEAVING = """
-import sys
-import rclpy
-from std_srvs.srv import Trigger
-
-
-def leave(request, response):
-    raise SystemExit
-
-
-rclpy.init()
-node = rclpy.create_node('leaving')
-service = node.create_service(Trigger, 'leaving/identify', leave)
-try:
-    rclpy.spin(node)
-finally:
-    node.destroy_node()
-    rclpy.try_shutdown()
-"""
 
 
 def call(graph, *arguments):
@@ -59,24 +39,3 @@ def test_the_answer_is_the_exit_code(success, code, graph):
     assert ended.returncode == code
     said = ended.stdout if success else ended.stderr
     assert said.endswith('/identifier/listen: as it was asked\n')
-
-
-def test_a_service_that_is_not_there_is_named(graph):
-    """After the time that was given."""
-    ended = call(graph, '/no_node/identify', '--wait', '0.5')
-    assert ended.returncode == 1
-    assert 'no service /no_node/identify after 0.5 s: does its node run?' in ended.stderr
-
-
-def test_a_node_that_ends_without_an_answer_is_noticed(graph):
-    """Nothing waits for it forever."""
-    leaving = subprocess.Popen(
-        [sys.executable, '-c', LEAVING], env=graph.environment, stderr=subprocess.DEVNULL
-    )
-    try:
-        ended = call(graph, '/leaving/identify')
-    finally:
-        leaving.kill()
-        leaving.wait()
-    assert ended.returncode == 1
-    assert '/leaving/identify is gone, and has not answered' in ended.stderr

@@ -39,14 +39,6 @@ def test_a_stamp_is_the_one_that_came(nanoseconds):
     assert stamp.sec * 10**9 + stamp.nanosec == nanoseconds
 
 
-def test_absent_arrays_are_nan():
-    message = joint_state(Header(), ['a', 'b', 'c'], np.zeros(3))
-    q, dq, effort = joint_values(message, ['a', 'b', 'c'], ENCODERS)
-    assert np.all(np.isfinite(q))
-    assert np.all(np.isnan(dq))
-    assert np.all(np.isnan(effort))
-
-
 def test_a_trajectory_comes_back_through_the_driver(rng):
     """Sent in readings, it is followed in the model's positions, in whatever order it comes."""
     robot = load_robot('youbot')

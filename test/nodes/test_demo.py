@@ -189,18 +189,3 @@ def test_a_try_that_fails_is_repeated_slower(tmp_path, monkeypatch, failures):
     assert (tmp_path / 'logs' / 'experiment_runner.log').read_text() == last
     first = tmp_path / 'first_try' / 'logs' / 'experiment_runner.log'
     assert first.exists() == (failures > 0)
-
-
-@long_test
-def test_a_runner_that_stalls_in_motion_does_not_end_the_demo(demo):
-    """As on a computer that does other work: the second try ends well."""
-    demo.wait_for('experiment_runner', 'EXECUTING')
-    runner = next(
-        number for number in processes_naming('nodes.experiment_runner')
-        if number in demo.nodes()
-    )
-    os.kill(runner, signal.SIGSTOP)
-    time.sleep(3.0)  # a stall is nothing but time that passes
-    os.kill(runner, signal.SIGCONT)
-    assert demo.exit_code(400.0) == 0, demo.stderr.read_text()
-    assert (demo.output / 'first_try' / 'logs').is_dir()

@@ -14,7 +14,7 @@ import pytest
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter
-from ros_helpers import own_graph, wait_until
+from ros_helpers import own_graph
 
 # Parameters that rclpy itself declares.
 BUILT_IN = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
@@ -173,14 +173,6 @@ def test_a_shared_file_may_have_parameters_of_others(graph):
     said = node.log.read_text()
     assert 'has no parameter start.robto' in said
     assert 'profile was removed in 2.0' in said
-
-
-def test_a_predictor_that_waits_for_a_model_says_so(graph):
-    """A terminal without a line would look like a node that works, or like one that hangs."""
-    node = graph.start('torque_predictor', {}, None, '__ns:=/waiting')
-    wait_until(
-        lambda: 'waiting for a model: nothing is' in node.log.read_text(), 'what it waits for'
-    )
 
 
 def test_wrong_parameters_at_the_start_are_told_in_words(graph):

@@ -8,21 +8,15 @@ import shutil
 import signal
 import threading
 import time
-from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from diagnostic_msgs.srv import SelfTest
-from long_tests import long_test
-import numpy as np
 import pytest
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.parameter import parameter_value_to_python
-from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import configuration_sha256
-from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
-from robot_identification.recording.bag import read_recording
 from ros_helpers import LATCHED, state_in, state_message, wait_until
 from std_srvs.srv import Trigger
 
@@ -69,7 +63,7 @@ class Runner(Fake):
     def __init__(self, graph):
         super().__init__(graph, 'experiment_runner')
         self.left, self.sha256, self.dry_run, self.fault = 0, '', False, ''
-        self.lasts, self.payload, self.refusal = False, '0.0', ''
+        self.lasts, self.payload = False, '0.0'
         self.motions = 0
         self.serve('arm', self._refuse_to_be_armed)
         self.serve('execute', self._execute)
@@ -103,9 +97,6 @@ class Runner(Fake):
             self.say('IDLE', 'dry run')
             return True, 'dry run: nothing was sent'
         self.left -= 1
-        if self.refusal:
-            self.say('IDLE', self.refusal)
-            return True, 'approaching the start'
         self.motions += 1
         self.say('EXECUTING')
         if self.lasts:
@@ -234,24 +225,6 @@ def test_a_payload_is_mounted_by_a_person_and_noted(lab):
     assert (lab.output / 'loaded_bag').is_dir()
 
 
-def test_a_refused_continue_does_not_take_effect():
-    """Not in the instant either before it is waited for."""
-    coordinator = SimpleNamespace(
-        _may_continue=threading.Event(), _waits_to_continue=False, _step='recording'
-    )
-    with pytest.raises(UsageError, match='nothing waits: recording'):
-        ExperimentCoordinator._continue(coordinator)
-    assert not coordinator._may_continue.is_set()
-
-
-def test_a_motion_that_a_program_would_not_execute_is_refused(lab):
-    """Excitation designs its own: before anything is designed or moved, with what to do."""
-    lab.start('excitation', simulation_token='of this test')
-    assert lab.end() == 2
-    assert 'take program record' in lab.process.last_words()
-    assert not lab.runner.called
-
-
 def test_a_dry_run_is_gone_along_with(lab):
     """It moves nothing and records nothing; the person is asked for the motion itself."""
     lab.runner.dry_run, lab.runner.payload = True, '1.5 0.0 0.0 0.08'
@@ -281,17 +254,6 @@ def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
     assert lab.recorder.called == ['start', 'stop']
     assert (lab.output / 'bag_001').is_dir()
     assert lab.runner.called == ['execute']
-
-
-def test_a_motion_that_is_given_up_after_its_answer_is_not_waited_for(lab):
-    """Nothing moved: the reason is the runner's, at once; a real arm's operator arms it again."""
-    lab.runner.refusal = 'not executed: bag_recorder gave no sign of life for 0.55 s'
-    lab.start('record')
-    lab.arm()
-    assert lab.end() == 4
-    assert 'no sign of life for 0.55 s: arm it again' in lab.process.last_words()
-    assert lab.runner.called == ['execute']
-    assert lab.recorder.called == ['start', 'stop']
 
 
 def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
@@ -341,15 +303,6 @@ def test_states_of_a_bag_that_is_replayed_are_not_heeded(lab):
     assert lab.recorder.called == ['start', 'stop']
 
 
-def test_who_can_stop_the_arm_is_known_before_it_moves(lab):
-    """A call through a new client may take longer than a process has that ends."""
-    lab.start('record')
-    lab.waits_for('arm')
-    for service in 'experiment_runner/abort', 'experiment_runner/execute', 'bag_recorder/stop':
-        assert lab.graph.node.count_clients(f'/{service}') == 1, service
-    assert not lab.runner.called
-
-
 def test_interrupted_in_motion_it_ends_the_motion(lab):
     """Ctrl-C while the arm moves: the runner is told to stop within a second."""
     lab.runner.lasts = True
@@ -361,70 +314,3 @@ def test_interrupted_in_motion_it_ends_the_motion(lab):
     wait_until(lambda: 'abort' in lab.runner.called, 'the runner to be told')
     assert time.monotonic() - asked < 1.0
     assert lab.end() == 130
-
-
-def test_static_poses_say_what_drive_gains_says(lab, ur5):
-    """The command's own verdict and exit code: without target torques there is no scale."""
-    lab.start('static_poses')
-    lab.arm()
-    code = lab.end()
-    recording = read_recording(lab.output / 'poses_bag', ur5.joint_names)
-    assert 'target_moment' in ' '.join(lab.recorder.noted[0]['start.optional_topics'])
-    if 'target_torque' in recording.channels:
-        # The motion has no rests.
-        assert code in (3, 4)
-    else:
-        assert code == 3
-        assert 'the scale is not observable' in lab.process.last_words()
-
-
-def test_static_poses_do_not_move_for_gains_that_are_there(lab):
-    """What to do is something that can be done to this node."""
-    (lab.output / 'gains').mkdir(parents=True)
-    (lab.output / 'gains' / 'results.txt').write_text('earlier ones')
-    lab.start('static_poses')
-    assert lab.end() == 2
-    words = lab.process.last_words()
-    assert 'results.txt exists already: move it away, or set output to another folder' in words
-    assert '--force' not in words
-    assert not lab.runner.called
-
-
-@long_test
-def test_a_warming_robot_is_repeated_by_the_real_nodes(
-    graph, trajectory, trajectory_file, tmp_path
-):
-    """Armed by the coordinator itself, once for all runs; each bag tells a warmer robot."""
-    start = trajectory.sample(np.zeros(1)).q[0] + 0.02
-    graph.start('simulated_robot', {
-        'real_time_factor': 2.0, 'simulation_token': TOKEN, 'discovery_time': 0.0,
-        'initial_positions': start.tolist(), 'warm_up': 60.0,
-    })
-    graph.start('experiment_runner', {
-        'simulation_token': TOKEN, 'use_sim_time': True, 'approach_speed': 1.0,
-        # Simulated time goes on while a busy machine lets messages wait.
-        'tracking_tolerance': 0.5,
-    })
-    graph.start('bag_recorder', {'use_sim_time': True, 'minimum_free_space': 1.0})
-    for attempt in range(ATTEMPTS):
-        output = tmp_path / f'study_{attempt}'
-        process = graph.start('experiment_coordinator', {
-            'program': 'temperature', 'output': str(output), 'robot': 'ur5',
-            'trajectory_file': str(trajectory_file), 'simulation_token': TOKEN,
-            'maximum_runs': 2, 'settled_rise': 0.01, 'use_sim_time': True,
-        })
-        code = graph.exit_code(process, 90.0)
-        if code == 0:
-            break
-        assert 'no joint state' in process.last_words(), process.last_words()
-    else:
-        pytest.fail(f'waited for {ATTEMPTS} studies in vain')
-    found = json.loads((output / 'temperature_runs.json').read_text())
-    assert (found['by'], found['settled']) == ('temperature', False)
-    cold, warm = (np.array(run['temperature']) for run in found['runs'])
-    assert np.all(warm > cold + 0.1)
-    for run in found['runs']:
-        recording = read_recording(output / run['bag'], trajectory.joint_names)
-        assert recording.metadata['trajectory_sha256'] == trajectory.sha256
-        assert recording.duration > trajectory.duration
-    assert process.log.read_text().count('ended by maximum_runs 2') == 1

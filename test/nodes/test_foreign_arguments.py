@@ -65,17 +65,6 @@ def test_the_unit_of_the_effort_is_pinned(unit, choice, words):
         choose_effort(driver(NEWEST), 'ur5e', unit, other)
 
 
-def test_torques_are_refused_where_the_driver_has_none():
-    """And on an arm whose controller has none."""
-    chosen, note = choose_effort(driver(JAZZY), 'ur5e', 'A')
-    assert chosen == {} and 'motor current [A]' in note
-    with pytest.raises(RuntimeError, match=r'effort_unit:=Nm: ur_control.* motor currents; give'):
-        choose_effort(driver(JAZZY), 'ur5e', 'Nm')
-    with pytest.raises(RuntimeError, match='ur_type:=ur5: a CB3 robot states motor currents'):
-        choose_effort(driver(NEWEST), 'ur5', 'Nm')
-    assert choose_effort(driver(NEWEST), 'ur5', 'A')[0] == {'use_currents_as_efforts': 'true'}
-
-
 @pytest.mark.parametrize('robot, version', [
     ('ur5', '3.15.8'), ('ur5e', '5.22.1'), ('ur20', '5.14.0'), ('ur3e', 'latest'),
 ])
@@ -119,15 +108,6 @@ def test_controllers_get_the_prefix_in_every_place(tmp_path):
     assert path == tmp_path / 'log' / 'left_ur_controllers.yaml'
     prefixed = simulation_controllers([f'left_{name}' for name in joints])
     assert yaml.safe_load(path.read_text()) == prefixed
-
-
-def test_controllers_without_joints_are_refused(tmp_path):
-    """Joints that have the prefix already are those of another file."""
-    source = tmp_path / 'ur_controllers.yaml'
-    for content in ({'controller_manager': {}}, simulation_controllers(['left_elbow_joint'])):
-        source.write_text(yaml.safe_dump(content))
-        with pytest.raises(RuntimeError, match=f'tf_prefix:=left_: {source} has no controller'):
-            write_prefixed_controllers(source, 'left_', tmp_path / 'log')
 
 
 # As of ur_robot.launch.py, with what only files of others declare.

@@ -5,19 +5,15 @@
 
 import re
 import signal
-from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from nodes.effort_robot import COMMANDS, EffortRobot, HELD, JOINT, REMAP
 import numpy as np
 import pinocchio as pin
 import pytest
-from rcl_interfaces.msg import SetParametersResult
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.model.registry import load_robot
-from robot_identification.nodes.arm_claim import ArmClaim
-from robot_identification.nodes.friction_tester import CAP_FACTOR, FrictionTester
-from robot_identification.nodes.graph import EFFORT_COMMANDS
+from robot_identification.nodes.friction_tester import CAP_FACTOR
 from robot_identification.nodes.tested_joint import JointUnderTest
 from robot_identification.simulation.effort_joint import EffortJointConstants
 from robot_identification.studies.break_away.estimate import load_break_away
@@ -137,8 +133,6 @@ def test_the_pre_test_sets_the_cap_and_the_test_finds_the_torque(tester):
     assert 'wheel_3 moved at' in tester.state['reason']
     tester.configure(mode='break_away', joint=HELD)
     assert f'torque_cap {cap:g} N m is that of {JOINT}' in tester.call('arm').message
-    tester.configure(joint='wheel_5')
-    assert "joint is 'wheel_5', joint states name wheel_3, wheel_4" in tester.call('arm').message
     tester.begin(joint=JOINT, ramp_rate=0.2, overwrite=False)
     assert 'BUSY' in tester.call('arm').message
     state = tester.wait_for('DONE', 'FAULT')
@@ -150,18 +144,13 @@ def test_the_pre_test_sets_the_cap_and_the_test_finds_the_torque(tester):
     assert found.run.joint == JOINT
     assert [found.boxes[direction].count for direction in (1, -1)] == [2, 2]
     for direction in (1, -1):
-        # 2 % are the issue's; a lost message adds a step of 4 ms, 0.6 %.
+        # A lost message adds a step of 4 ms, 0.6 %.
         assert found.boxes[direction].median == pytest.approx(WHEEL.static, rel=0.02)
-        for key, boxes in (
-            ('medians', found.boxes), ('uncorrected_medians', found.uncorrected),
-        ):
-            way = {1: 'up', -1: 'down'}[direction]
-            assert float(state[f'{key} {way}']) == pytest.approx(
-                boxes[direction].median, abs=1e-6
-            )
-    page = (tester.output / 'report.html').read_text()
-    assert page.count('<svg class="plot"') == 1
-    assert JOINT in (tester.output / 'results.txt').read_text()
+        way = {1: 'up', -1: 'down'}[direction]
+        assert float(state[f'medians {way}']) == pytest.approx(
+            found.boxes[direction].median, abs=1e-6
+        )
+    assert (tester.output / 'report.html').is_file()
     # What is there is not replaced without a word.
     answer = tester.call('arm')
     assert 'holds results of wheel_3 already' in answer.message
@@ -177,11 +166,8 @@ def test_a_joint_that_is_not_held_ends_the_test(tester):
     tester.robot.alone = True
     tester.assert_ended(f'do not show any more where {HELD} is')
     tester.robot.alone = False
-
-
-def test_a_lost_position_ends_the_test(tester):
-    """The torque that answers a position that is not a number is zero."""
-    tester.begin(**BREAK_AWAY)
+    # The torque that answers a position that is not a number is zero.
+    tester.begin()
     tester.robot.position_lost = True
     tester.assert_ended('position of a joint state is nan')
     tester.robot.position_lost = False
@@ -195,35 +181,6 @@ def test_nobody_else_may_command(tester):
     tester.assert_ended('somebody_else publishes')
     wait_until(lambda: 'somebody_else' in tester.call('arm').message, 'the other one known')
     tester.graph.remove_node(other)
-
-
-def test_a_cap_that_cannot_be_set_is_not_said_to_be():
-    """Nor is it remembered as that of the joint."""
-    refused = SetParametersResult(successful=False, reason='torque_cap is 1500, allowed are ..')
-    tester = SimpleNamespace(
-        _joint=SimpleNamespace(name=JOINT, unit=lambda unit: unit), _found=('', 0.0),
-        get_name=lambda: 'friction_tester', set_parameters_atomically=lambda parameters: refused,
-    )
-    words = FrictionTester._set_cap(tester, SimpleNamespace(repeats=[SimpleNamespace(torque=1e3)]))
-    assert 'torque_cap is 1500, allowed are' in words
-    assert tester._found == ('', 0.0)
-
-
-def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):
-    """Though it publishes no commands: it may send goals, or wait for its turn."""
-    rival = tester.graph.add_node('rival', '', *REMAP)
-    claim = ArmClaim(rival)
-    claim.acquire([HELD, JOINT])
-    wait_until(lambda: 'claimed by another process' in tester.call('arm').message, 'a refusal')
-    claim.release()
-    tester.begin(**BREAK_AWAY)
-    with pytest.raises(UnsafeMotionError, match='is claimed by'):
-        claim.acquire([JOINT])
-    tester.call('abort')
-    tester.assert_ended('aborted by a call')
-    claim.acquire([JOINT])
-    claim.release()
-    tester.graph.remove_node(rival)
 
 
 def test_silence_and_the_end_of_the_process_zero_the_torque(tester):
@@ -273,34 +230,6 @@ def test_a_joint_of_a_described_arm_is_read_as_the_model_counts():
         joint.torque_limit(6.0)
     with pytest.raises(UnsafeMotionError, match='beyond its limits'):
         joint.check_range(2.5, 0.3)
-
-
-def test_the_simulated_joint_takes_torques_and_shares_with_nobody(graph):
-    """It moves in real time, forgets a torque that is not repeated, and leaves others alone."""
-    node = graph.start('simulated_robot', {
-        'command_interface': 'effort', 'discovery_time': 0.0, 'joint': JOINT,
-        'command_timeout': 0.1, 'velocity_noise': 0.0, 'coulomb': 0.126,
-    })
-    states = graph.hear_matched(JointState, '/joint_states')
-    commands = graph.publisher(Float64MultiArray, f'/{EFFORT_COMMANDS}')
-    wait_until(lambda: len(states) > 3, 'joint states')
-    assert list(states[-1].name) == [JOINT]
-    assert set(states[-1].velocity) == {0.0}
-    for count, data in enumerate(([0.1, 0.1], [float('nan')], [])):
-        commands.publish(Float64MultiArray(data=data))
-        wait_until(
-            lambda count=count: node.log.read_text().count('one finite torque') == count + 1,
-            'the refusal',
-        )
-    assert {state.effort[0] for state in states} == {0.0}
-    commands.publish(Float64MultiArray(data=[0.5]))
-    wait_until(lambda: states[-1].effort[0] == 0.5, 'the torque')
-    # Nobody repeats it.
-    wait_until(lambda: states[-1].effort[0] == 0.0, 'the end of the torque')
-    wait_until(lambda: states[-1].velocity[0] == 0.0, 'rest')
-    assert states[-1].position[0] > 0.0
-    graph.add_node('another_robot').create_publisher(JointState, '/joint_states', 10)
-    assert graph.exit_code(node) == 5
 
 
 def test_a_joint_of_an_arm_and_a_tester_that_dies(graph, tmp_path):

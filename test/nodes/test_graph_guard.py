@@ -1,20 +1,23 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One commander of one arm, on the topics as they are remapped."""
+"""One commander of one arm, on the topics as they are remapped, whatever anybody publishes."""
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from nodes.runner import COMMANDS, FOREIGN_TOPICS, join
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.graph import EFFORT_COMMANDS, GraphGuard
 from ros_helpers import wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 
-def refusal(guard):
+def refusal(guard, commands=EFFORT_COMMANDS):
     """Return why the guard refuses, empty where it does not."""
     try:
-        guard.check(EFFORT_COMMANDS)
+        guard.check(commands)
     except UnsafeMotionError as error:
         return str(error)
     return ''
@@ -51,3 +54,86 @@ def test_a_remapping_that_leads_on_is_refused(graph):
     """The subscription is remapped once, and what rclpy is asked about twice."""
     node = graph.add_node('chained', '', 'joint_states:=first', 'first:=second')
     assert '/first, and that to /second' in refusal(GraphGuard(node, ''))
+
+
+def identity(*tokens):
+    """Return what simulated robots with these tokens publish of themselves."""
+    return DiagnosticArray(status=[
+        DiagnosticStatus(name='/simulated_robot', hardware_id=token) for token in tokens
+    ])
+
+
+@pytest.mark.parametrize('kind', FOREIGN_TOPICS)
+def test_a_simulated_robot_is_not_moved_beside_others(graph, kind):
+    """Another source of joint states or another controller may be a real arm."""
+    guard = GraphGuard(graph.add_node('runner'), 'ours')
+    assert 'no simulated robot with our simulation_token' in refusal(guard, COMMANDS)
+    guard._on_identity(identity('ours'))
+    robot = graph.add_node('simulated_robot')
+    robot.create_publisher(JointState, '/joint_states', 1)
+    assert 'not connected yet' in refusal(guard, COMMANDS)
+    robot.create_subscription(JointTrajectory, COMMANDS, lambda message: None, 1)
+    wait_until(lambda: not refusal(guard, COMMANDS), 'the robot')
+    intruder = join(graph, kind)
+    wait_until(lambda: '/elsewhere/intruder' in refusal(guard, COMMANDS), 'its name')
+    assert FOREIGN_TOPICS[kind] in refusal(guard, COMMANDS)
+    graph.remove_node(intruder)
+    wait_until(lambda: not refusal(guard, COMMANDS), 'the robot to be alone')
+
+
+class Node:
+    """A node that hears what a test says."""
+
+    def __init__(self):
+        self.heard = []
+
+    def create_subscription(self, kind, topic, callback, qos):
+        self.heard.append(callback)
+
+
+@pytest.mark.parametrize('statuses', [
+    [], [DiagnosticStatus()],
+    [DiagnosticStatus(name=str(number), hardware_id='x') for number in range(1000)],
+], ids=['empty', 'nameless', 'many'])
+def test_no_message_raises_or_is_an_identity(statuses):
+    node = Node()
+    guard = GraphGuard(node, 'token')
+    (hear,) = node.heard
+    hear(DiagnosticArray(status=statuses))
+    with pytest.raises(UnsafeMotionError, match='no simulated robot'):
+        guard.check_identity()
+
+
+def test_the_identity_of_an_earlier_simulation_is_not_heeded():
+    """A bag that is replayed ends no simulated motion."""
+    node = Node()
+    guard = GraphGuard(node, 'ours')
+    (hear,) = node.heard
+    hear(identity('theirs'))
+    hear(identity('ours', 'theirs'))
+    with pytest.raises(UnsafeMotionError, match='no simulated robot with our simulation_token'):
+        guard.check_identity()
+    for token in 'ours', 'theirs':
+        hear(identity(token))
+        guard.check_identity()
+
+
+def test_a_commander_that_was_seen_is_remembered_until_a_later_look(monkeypatch):
+    """Between two looks the arm is as contested as at the last one."""
+    guard = GraphGuard(Node(), '')
+    looks, others = [], ['/other']
+
+    def look(commands):
+        looks.append(commands)
+        if others:
+            raise UnsafeMotionError(f'{others} command the arm')
+
+    monkeypatch.setattr(guard, '_check_real', look)
+    for _ in range(3):
+        with pytest.raises(UnsafeMotionError, match='other'):
+            guard.check_again('commands', 1000.0)
+    assert len(looks) == 1
+    others.clear()
+    guard.check_again('commands', 0.0)
+    guard.check_again('commands', 1000.0)
+    assert len(looks) == 2

@@ -79,21 +79,6 @@ def test_who_may_do_what_is_dangerous(does, allowed):
     assert {node for node, rights in policies.items() if does(rights, node)} == allowed
 
 
-def test_what_is_asked_is_answered():
-    """Every service that a policy lets a node call is offered by another one, or by a driver."""
-    policies = committed()
-    offered = {
-        absolute(name, node) for node, rights in policies.items() for name in rights['reply']
-    }
-    drivers = {
-        '/controller_manager/list_controllers',
-        *(f'/{controller}/{verb}_parameters' for verb in ('get', 'list')
-          for controller in ('joint_trajectory_controller', 'scaled_joint_trajectory_controller')),
-    }
-    for node, rights in policies.items():
-        assert {absolute(name, node) for name in rights['request']} <= offered | drivers, node
-
-
 def test_sros2_reads_the_policies():
     """Its own schema accepts every file."""
     policy = pytest.importorskip('sros2.policy', reason='sros2 is not installed')

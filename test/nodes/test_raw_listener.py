@@ -3,15 +3,10 @@
 
 """A listener fits what it requests to its publishers, whatever the threads beside it do."""
 
-from contextlib import contextmanager
-import threading
-import time
 
 import pytest
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.nodes.common import WaitingExecutor
 from robot_identification.nodes.raw_listener import RawListener
 from ros_helpers import acknowledged, BEST_EFFORT, deserialized, LATCHED, wait_until
 from rosbags.highlevel import AnyReader
@@ -37,65 +32,6 @@ def player(graph):
     made = Node('player', context=graph.node.context)
     yield made
     made.destroy_node()
-
-
-def keep_busy(node, period):
-    """Give every thread of an executor a callback that takes a fifth of the period."""
-    def work():
-        end = time.monotonic() + period / 5
-        while time.monotonic() < end:
-            pass
-
-    for _ in range(THREADS):
-        node.create_timer(period, work, callback_group=ReentrantCallbackGroup())
-
-
-@contextmanager
-def spinning(node):
-    """Spin a node in threads until the block ends."""
-    executor = WaitingExecutor(THREADS, context=node.context)
-    executor.add_node(node)
-    ended = threading.Event()
-
-    def spin():
-        while not ended.is_set():
-            executor.spin_once(timeout_sec=0.05)
-
-    thread = threading.Thread(target=spin)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        executor.shutdown()
-
-
-def test_listeners_adapt_beside_busy_threads(node, player, tmp_path):
-    """
-    A subscription that is destroyed while its event waits for a thread blocks no callback group.
-
-    With events it did so within 17 listeners, in three of three trials.
-    """
-    heard, listeners, publishers = [], [], []
-
-    def step():
-        if not listeners:
-            path = tmp_path / f'bag{len(heard)}'
-            listeners.append(RawListener(node, [TOPIC], path, 1.0))
-            publishers.append(player.create_publisher(JointState, TOPIC, BEST_EFFORT))
-        listeners[0].poll()
-        publishers[0].publish(JointState())
-        if listeners[0].quiet_for > 0.0:
-            heard.append(listeners.pop().finish())
-            player.destroy_publisher(publishers.pop())
-
-    node.create_timer(0.01, step, callback_group=MutuallyExclusiveCallbackGroup())
-    keep_busy(node, 0.05)
-    with spinning(node):
-        wait_until(lambda: len(heard) >= 30, '30 listeners')
-    for listener in listeners:
-        listener.close()
 
 
 @pytest.mark.parametrize('offered', [BEST_EFFORT, VOLATILE], ids=['best effort', 'volatile'])

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from robot_identification.nodes.direct_subscription import LossCounter
-from robot_identification.nodes.recording_session import DuplicateCounter
 from robot_identification.nodes.recording_types import stamp_of
 
 
@@ -63,14 +62,6 @@ def test_several_publishers_are_not_told_apart(numbers):
         counter.add(number, 1)
     counter.report(1)
     assert counter.lost == 5
-
-
-def test_equal_stamps_in_a_row_are_duplicates():
-    """Messages without a stamp are none."""
-    counter = DuplicateCounter()
-    for stamp in (0, 0, 5, 5, 5, 6, 5, 0, 0):
-        counter.add(stamp)
-    assert counter.duplicates == 2
 
 
 @given(seconds=st.integers(0, 2**31 - 1), nanoseconds=st.integers(0, 10**9 - 1))

@@ -4,7 +4,6 @@
 """Messages are written in a thread of the session: no executor turns, and nothing is built."""
 
 import pytest
-from rclpy import serialization
 from robot_identification.nodes.recording_session import (
     RecordedTopic, RecordingOrder, RecordingSession,
 )
@@ -34,16 +33,6 @@ def publish(publisher, count):
     for number in range(count):
         publisher.publish(joint_state(number, JOINTS, *[[float(number)] * 6] * 3))
     assert acknowledged(publisher)
-
-
-def test_each_message_is_written_as_it_comes_and_nothing_is_built(session, monkeypatch):
-    """Its node's executor has nothing to do with it, and may be busy for as long as it is."""
-    recording, publisher = session
-    monkeypatch.setattr(serialization, '_rclpy', None)
-    for count in range(1, 4):
-        publish(publisher, 1)
-        wait_until(lambda count=count: recording.writer.message_count == count, 'a message')
-    assert recording.lost == {'/joint_states': 0}
 
 
 def test_a_stalled_disk_loses_nothing_that_the_queue_holds(session):

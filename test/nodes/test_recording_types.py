@@ -48,18 +48,6 @@ def test_everything_a_type_needs_is_found(installed):
     assert found['drive_msgs/msg/Drive'] == DRIVE
 
 
-@pytest.mark.parametrize('kind', ['sensor_msgs/msg/JointState', 'no_msgs/msg/None', 'nonsense'])
-def test_what_is_standard_or_not_installed_has_none(installed, kind):
-    """The writer knows the one, and refuses the other."""
-    assert definitions_of(kind) == {}
-
-
-def test_without_an_index_there_are_none(monkeypatch):
-    """Wheels from PyPI are not in any index."""
-    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
-    assert definitions_of('drive_msgs/msg/Drive') == {}
-
-
 @pytest.mark.parametrize('kind', ['no_msgs/msg/None', 'std_msgs/msg/Nothing', 'std_msgs'])
 def test_a_class_that_is_not_installed_is_told(kind):
     """Topic, type and what to do."""

@@ -6,8 +6,6 @@
 import struct
 
 from hypothesis import given, strategies as st
-import pytest
-from robot_identification.errors import DataError
 from robot_identification.nodes.replay_clock import ReplayClock
 
 NANOSECONDS = 1_000_000_000
@@ -25,11 +23,6 @@ def times(messages, arrivals=None):
         clock.tick(data, k if arrivals is None else arrivals[k])
         found.append(clock.now)
     return found, clock
-
-
-def test_a_message_without_a_stamp_is_refused():
-    with pytest.raises(DataError, match='5 bytes has no header stamp'):
-        ReplayClock().tick(b'\x00\x01\x00\x00x', 0)
 
 
 @given(st.lists(st.integers(0, 10 * NANOSECONDS), min_size=1, max_size=50), st.data())
@@ -81,13 +74,6 @@ def test_a_message_that_is_sent_twice_is_no_second_pass():
     assert (clock.jumps, clock.has_come_round) == (1, False)
     # One usual step on.
     assert clock.now == START + 2 * STEP
-
-
-def test_stamps_that_nobody_set_leave_the_time_of_arrival():
-    arrivals = [START + k * k * STEP for k in range(10)]
-    found, clock = times([message(0, bytes([k])) for k in range(10)], arrivals)
-    assert found == arrivals
-    assert clock.jumps == 0
 
 
 def test_a_simulated_clock_may_begin_at_zero():

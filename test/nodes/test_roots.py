@@ -123,13 +123,6 @@ def test_no_way_out(confined, places, case):
     assert names_in(places['root']) == ['fifo', 'file', 'link']
 
 
-def test_a_refusal_says_how_to_allow(confined, places):
-    """The operator reads which folders are allowed and by which parameter they are."""
-    reason = refusal(confined, 'bag_recorder', {'start.output': '/opt/bag'}, 'start')
-    assert places['root'] in reason
-    assert 'allowed_write_roots' in reason
-
-
 @pytest.mark.parametrize('name', NODES)
 def test_roots_are_not_widened_later(confined, places, name):
     """Only who starts a node says where it may go."""

@@ -9,17 +9,14 @@ import re
 import signal
 from xml.etree import ElementTree
 
-from builders import topics_of
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, value
 import numpy as np
 import pytest
-from robot_identification.nodes.conversions import to_time
 from robot_identification.nodes.rtde_reader import (
     JOINT_KEYS, JOINTS, judge, KEYS, MESSAGES,
 )
-from robot_identification.recording import read_recording
 from robot_identification.rtde.client import TYPES
 from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
 from ros_helpers import own_graph, seconds, told_in, wait_until
@@ -118,18 +115,6 @@ def test_each_field_is_a_topic_of_its_type(reader):
     assert np.diff(stamps)[:20] == pytest.approx(1.0 / RATE, abs=1e-6)
 
 
-def test_what_it_tells_of_a_good_connection(reader):
-    _, values = reader.wait_for(OK, '^receiving 50 Hz$')
-    assert values['state'] == RECEIVING
-    assert values['controller software'] == '5.13.1.10'
-    assert values['published'] == ', '.join(ALL_KEYS)
-    assert values['missing samples of the last second'] == '0'
-    # By the robot's stamps, however busy this computer is.
-    assert float(values['rate [Hz]']) == pytest.approx(RATE, abs=0.01)
-    assert float(values['longest gap of the last second [s]']) == pytest.approx(0.02, abs=1e-4)
-    assert int(values['samples']) > 0
-
-
 def test_after_a_cut_nothing_stale_is_published(reader):
     """It says so, asks again, and every sample that is published is a new one."""
     wait_until(lambda: reader.temperatures, 'samples')
@@ -160,42 +145,6 @@ def test_what_is_not_finite_is_not_published(reader):
     reader.become(not_finite=('joint_temperatures',))
     wait_until(lambda: int(reader.told()[-1][2]['not finite']) > 0, 'values that are not finite')
     assert all(np.all(np.isfinite(message.effort)) for message in list(reader.temperatures))
-
-
-def test_a_recording_holds_what_identification_reads(reader, tmp_path):
-    """Recorder and reader beside a driver: temperatures, targets and currents of the bag."""
-    output = tmp_path / 'bag'
-    graph = reader.graph
-    graph.start('bag_recorder', {
-        'start.output': str(output), 'minimum_free_space': 1.0,
-        'start.optional_topics': [f'rtde/{key}' for key in (*KEYS, 'timestamp', 'speed_scaling')],
-    })
-    publisher = graph.node.create_publisher(JointState, '/joint_states', 10)
-    graph.done('/bag_recorder/start')
-    wait_until(publisher.get_subscription_count, 'the recorder')
-    heard = len(reader.temperatures)
-    number = 0
-    while len(reader.temperatures) < heard + 60:
-        message = JointState(name=JOINTS, position=[0.01 * number] * 6, velocity=[0.0] * 6,
-                             effort=[1.0] * 6)
-        message.header.stamp = graph.node.get_clock().now().to_msg()
-        publisher.publish(message)
-        before, number = len(reader.temperatures), number + 1
-        wait_until(lambda n=before: len(reader.temperatures) > n, 'temperatures')
-    graph.done('/bag_recorder/stop')
-    recording = read_recording(output, JOINTS)
-    keys = {'temperature': 'joint_temperatures', 'target_current': 'target_current',
-            'target_torque': 'target_moment', 'actual_current': 'actual_current'}
-    assert set(recording.channels) == {*keys, 'speed_scaling'}
-    for channel, key in keys.items():
-        rows = recording.channels[channel].values
-        numbers = np.round((rows[:, 0] - value(key, 0)[0]) / 1e-4).astype(int)
-        np.testing.assert_array_equal(rows, [value(key, k) for k in numbers])
-        assert np.all(np.diff(numbers) > 0)
-    topics = topics_of(output)
-    assert topics['/rtde/timestamp'][0] == 'builtin_interfaces/msg/Time'
-    # The recorder looks for optional topics twice a second: half of them are there at least.
-    assert min(topics[f'/rtde/{key}'][1] for key in (*KEYS, 'timestamp')) >= 30
 
 
 def test_a_signal_ends_it_while_it_waits_for_an_answer(graph):
@@ -241,12 +190,6 @@ def test_every_type_has_its_message():
         sent = value(key, 3)
         found = message(data=convert(sent)).data
         assert (tuple(found) if isinstance(sent, tuple) else found) == sent
-
-
-@pytest.mark.parametrize('stamp', [0.0, 0.008, 1.0, 123456.789, 2.0**31 - 1.0])
-def test_the_time_of_the_robot_survives(stamp):
-    """To a nanosecond, or to the last bit of what the robot sends (2e-7 s at 2^31 s)."""
-    assert seconds(to_time(round(1e9 * stamp))) == pytest.approx(stamp, rel=1e-15, abs=1e-9)
 
 
 def test_the_layouts_show_what_is_published():

@@ -14,7 +14,7 @@ import time
 from interfaces import overlay
 from long_tests import long_test
 from model.test_urdf import with_prefix
-from nodes.ideal_robot import ATTEMPTS, commissioned, is_busy, is_over, Runner, SERIAL
+from nodes.runner import ATTEMPTS, commissioned, is_busy, is_over, Runner, SERIAL
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -25,7 +25,6 @@ from robot_identification.execution.commissioning import (
 from robot_identification.execution.safety import tool_speed
 from robot_identification.execution.stop import DURATIONS
 from robot_identification.files import read_yaml
-from robot_identification.nodes.motion_interface import DISCOVERY_TIME
 from ros_helpers import own_graph, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -74,8 +73,8 @@ class Desk:
     def be_able(self):
         """Let the arm be as it is when nothing is wrong."""
         for verb, value in (
-            ('set_program', True), ('set_safety', 1), ('set_mode', 7), ('set_rejects', False),
-            ('tell_scaling', 1.0),
+            ('set_program', True), ('set_safety', 1), ('set_mode', 7),
+            ('tell_scaling', 1.0), ('list_types', {}), ('drift', 0.0),
             ('list_controllers', {CONTROLLER: 'active', SCALED: 'inactive'}),
         ):
             self.order(verb, value)
@@ -233,6 +232,12 @@ REFUSED = {
         {}, ('list_controllers', {CONTROLLER: 'inactive'}),
         '0 joint-trajectory controllers are active',
     ),
+    # One that takes trajectories another way, as a passthrough controller does.
+    'another type': (
+        {}, ('list_types', {CONTROLLER: 'ur_controllers/PassthroughTrajectoryController'}),
+        '0 joint-trajectory controllers are active',
+    ),
+    'in motion': ({}, ('drift', 0.1), 'is to rest first'),
     'protective stop': ({}, ('set_safety', 3), 'PROTECTIVE_STOP'),
     'powered off': ({}, ('set_mode', 3), 'robot mode is 3'),
     'no program': ({}, ('set_program', False), 'controllers are active'),
@@ -253,9 +258,7 @@ def test_does_not_arm(arm, tmp_path, trajectory, parameters, order, words):
         arm.order(*order)
     told = len(arm.told)
     reason = arm.refusal(words)
-    if 'controllers are active' in words:
-        assert CONTROLLER in reason
-        assert SCALED in reason
+    assert 'controllers are active' not in words or SCALED in reason
     assert not arm.runner.call('execute').success
     assert len(arm.told) == told
 
@@ -271,47 +274,35 @@ def test_does_not_arm_for_a_motion_too_near_to_a_stop(arm, trajectory, tmp_path)
 
 
 OTHERS = {
-    'commands': (JointTrajectory, f'/{CONTROLLER}/joint_trajectory', 'no other node may command'),
-    'joint states': (JointState, '/joint_states', 'one arm is wanted'),
+    'commands': (
+        lambda node: node.create_publisher(JointTrajectory, f'/{CONTROLLER}/joint_trajectory', 10),
+        'no other node may command',
+    ),
+    'joint states': (
+        lambda node: node.create_publisher(JointState, '/joint_states', 10), 'one arm is wanted',
+    ),
+    # Services are counted by their names: whichever answers first would name the controllers.
+    'manager': (
+        lambda node: node.create_service(
+            Trigger, '/controller_manager/list_controllers', lambda request, response: response
+        ),
+        '2 nodes offer controller_manager/list_controllers',
+    ),
 }
 
 
-@pytest.mark.parametrize(('kind', 'topic', 'words'), OTHERS.values(), ids=OTHERS)
-def test_does_not_arm_beside_others(arm, kind, topic, words):
+@pytest.mark.parametrize(('join', 'words'), OTHERS.values(), ids=OTHERS)
+def test_does_not_arm_beside_others(arm, join, words):
     """Who else commands the arm, or is another one, is named."""
     arm.configure(**USUAL)
     intruder = arm.graph.add_node('intruder', '/elsewhere')
-    intruder.create_publisher(kind, topic, 10)
+    join(intruder)
     try:
         arm.refusal(words)
-        assert topic.rpartition('/')[2] in arm.refusal('/elsewhere/intruder')
+        assert 'nodes offer' in words or '/elsewhere/intruder' in arm.refusal('intruder')
     finally:
         arm.graph.remove_node(intruder)
     # It goes away, and a dry run may be had.
-    arm.runner.connect()
-
-
-def test_does_not_arm_beside_a_second_manager(arm):
-    """Whichever answers first would name the controllers; the answers of both may mix."""
-    arm.configure(**USUAL)
-    intruder = arm.graph.add_node('second_manager', '/elsewhere')
-    # Services are counted by their names.
-    intruder.create_service(
-        Trigger, '/controller_manager/list_controllers', lambda request, response: response
-    )
-    try:
-        assert '2 nodes offer controller_manager/list_controllers' in arm.refusal('nodes offer')
-    finally:
-        arm.graph.remove_node(intruder)
-    arm.runner.connect()
-
-
-def test_does_not_arm_for_a_controller_of_another_type(arm):
-    """One that takes trajectories another way, as a passthrough controller does."""
-    arm.configure(**USUAL)
-    arm.order('list_types', {CONTROLLER: 'ur_controllers/PassthroughTrajectoryController'})
-    assert 'there are scaled' in arm.refusal('0 joint-trajectory controllers are active')
-    arm.order('list_types', {})
     arm.runner.connect()
 
 
@@ -435,24 +426,6 @@ def test_a_typed_hash_is_good_for_one_arming(arm):
     assert "arm.sha256 is ''" in arm.refusal('arm.sha256')
 
 
-def test_a_cancelled_motion_is_cancelled_until_that_is_acknowledged(arm, climbed):
-    """The driver rejects the first five requests; before it has agreed nobody may arm."""
-    arm.order('set_ignored_cancels', 5)
-    _, told = arm.execute(
-        'FAULT', factor=5.0, order=('set_safety', 3), **{**USUAL, 'dry_run': False}
-    )
-    wait_until(lambda: arm.ends(told)[-1:] == ['canceled'], 'the goal to be cancelled')
-    arm.check_fault(told + 2)
-
-
-def test_a_rejected_goal_is_a_fault(arm, climbed):
-    """The approach is refused by the controller, and not tried again."""
-    arm.order('set_rejects', True)
-    reason, told = arm.execute('FAULT', factor=5.0, **{**USUAL, 'dry_run': False})
-    assert f'{CONTROLLER} rejected the goal' in reason
-    arm.check_fault(told + 1)
-
-
 def aborted_in_motion(arm, states):
     """Abort at full speed; return the fault, and how many trajectories were told before."""
     _, told = arm.execute('EXECUTING', factor=1.0, **{**USUAL, 'dry_run': False})
@@ -504,14 +477,6 @@ def stated(model):
         **{f'constraints.{joint}.trajectory': 0.2 for joint in joints},
         **{f'constraints.{joint}.goal': 0.1 for joint in joints},
     }
-
-
-def test_no_controller_manager_is_said_when_discovery_has_settled(ur5, trajectory, tmp_path):
-    """Not before, as it may only not be discovered yet; and at the first request."""
-    file, began = commissioned(tmp_path, ur5, trajectory), time.monotonic()
-    with desk(tmp_path, ur5, trajectory, file, USUAL, states=stated(ur5)) as arm:
-        assert 'is the driver running?' in arm.graph.refused('/experiment_runner/arm')
-        assert time.monotonic() - began > DISCOVERY_TIME
 
 
 @pytest.fixture(scope='module')

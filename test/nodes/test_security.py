@@ -3,15 +3,11 @@
 
 """Nodes on an open graph: strangers do no harm, and a bare machine is enough."""
 
-import json
 import signal
-import subprocess
 
 import pytest
-from ros_helpers import LATCHED, own_graph, wait_until
-from rosgraph_msgs.msg import Clock
+from ros_helpers import wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 QUIET_NODE = 'torque_predictor'
@@ -34,19 +30,6 @@ def test_the_second_node_of_a_name_leaves(graph):
     assert third.exit_code is None
 
 
-def test_no_message_ends_a_node(graph):
-    """What ended the younger of two nodes once; a bag may have it."""
-    node = graph.start(QUIET_NODE)
-    wait_until(lambda: QUIET_NODE in graph.node.get_node_names(), 'the node')
-    for age in 0.0, 3600.0:
-        graph.node.create_publisher(String, f'/{QUIET_NODE}/_instance', LATCHED).publish(
-            String(data=json.dumps({'token': 'x', 'age': age}))
-        )
-    assert graph.configure(f'/{QUIET_NODE}', {'use_sim_time': 'yes'})
-    with pytest.raises(subprocess.TimeoutExpired):
-        node.process.wait(5.0)
-
-
 def test_a_clock_that_does_not_come_is_told(graph):
     """After some seconds of wall time there is a warning; services and SIGTERM work on."""
     names = (QUIET_NODE, 'bag_recorder')
@@ -59,16 +42,6 @@ def test_a_clock_that_does_not_come_is_told(graph):
         node.process.send_signal(signal.SIGTERM)
         # Half a second of spinning at most, and the time a busy machine takes to end Python.
         assert graph.exit_code(node, 10.0) == 0
-
-
-def test_a_simulator_that_is_started_together_is_waited_for(tmp_path):
-    """It looks for other robots first; as `experiment.launch.py use_sim_time:=true` starts it."""
-    with own_graph(tmp_path) as graph:
-        node = graph.start('bag_recorder', {'use_sim_time': True})
-        clock = graph.hear(Clock, '/clock')
-        graph.start('simulated_robot', {'real_time_factor': 4.0})
-        wait_until(lambda: clock, 'the clock')
-        assert 'nothing came on /clock' not in node.log.read_text()
 
 
 def test_names_of_strangers_cannot_forge_the_log(graph):

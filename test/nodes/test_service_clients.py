@@ -66,12 +66,3 @@ def test_a_motion_is_asked_for_once():
     client = node.clients['experiment_runner/execute']
     assert len(client.requests) == 1
     assert client.pending == 0
-
-
-def test_a_client_is_kept():
-    """A server has to find each new one before it can answer it."""
-    node = Node()
-    clients = ServiceClients(node)
-    for _ in range(2):
-        assert clients.call('bag_recorder/start') == 'done'
-    assert list(node.clients) == ['bag_recorder/start']

@@ -12,12 +12,12 @@ from itertools import pairwise
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from nodes.ideal_robot import FOREIGN_TOPICS, join
+from nodes.runner import FOREIGN_TOPICS, join
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from robot_identification.simulation.faults import StreamFaults
-from robot_identification.simulation.scaled_controller import RESTART_TIME, RobotCondition
+from robot_identification.simulation.scaled_controller import RobotCondition
 from ros_helpers import LATCHED, own_graph, seconds, wait_until
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -76,18 +76,6 @@ class Watched:
     def hear(self, kind, topic, *qos):
         return self.graph.hear(kind, f'{self.namespace}/{topic}', *qos)
 
-    @contextmanager
-    def hearing(self, kind, topic):
-        """Listen to a topic of the robot for a while, and note the last truth at each message."""
-        heard = []
-        subscription = self.graph.node.create_subscription(
-            kind, f'{self.namespace}/{topic}',
-            lambda message: heard.append((message, seconds(self.truth[-1].header.stamp))), 10_000,
-        )
-        wait_until(lambda: heard, f'a message of {topic}')
-        yield heard
-        self.graph.run(self.graph.node.destroy_subscription, subscription)
-
     def now(self):
         """Return the present simulated time [s]; the second message from now on has it."""
         count = len(self.clock)
@@ -101,12 +89,12 @@ class Watched:
         wait_until(lambda: seconds(self.truth[-1].header.stamp) > end + SETTLED, 'time to pass')
         return start
 
-    def listen(self, duration, jump=0.0):
+    def listen(self, duration):
         """Return the joint states of a span of simulated time, by their stamps."""
         first, start = len(self.states), self.wait(duration)
         return [
             message for message in self.states[first:]
-            if start <= seconds(message.header.stamp) - jump <= start + duration
+            if start <= seconds(message.header.stamp) <= start + duration
         ]
 
     def inject(self, **faults):
@@ -137,13 +125,6 @@ class Watched:
         values = dict(zip(message.name, message.position, strict=True))
         return np.array([values[joint] for joint in self.joints])
 
-    def set_off(self):
-        """Send the robot on a way of three seconds, to and fro; return when it is under way."""
-        back = self.position()[0] > START[0] + AWAY[0]
-        target = self.move(-2.0 * AWAY if back else 2.0 * AWAY, 3.0)
-        wait_until(lambda: np.max(np.abs(self.clock[-1].velocity)) > 0.2, 'motion')
-        return target
-
     def wait_for_rest_at(self, target):
         """Wait until the robot rests at a position, within what elastic joints hang down."""
         wait_until(
@@ -151,19 +132,6 @@ class Watched:
             and np.max(np.abs(self.clock[-1].velocity)) < 0.01,
             'the robot to arrive',
         )
-
-    def check_still(self):
-        """Check that the arm rests for half a second."""
-        since = self.wait(0.5)
-        rests = [self.in_order(m) for m in list(self.truth) if seconds(m.header.stamp) >= since]
-        assert np.ptp(rests, axis=0).max() < 2e-3
-
-    def controller(self):
-        (state,) = [
-            entry.message for entry in self.controllers[-1].status
-            if entry.name == CONTROLLER
-        ]
-        return state
 
 
 @pytest.fixture(scope='module')
@@ -216,130 +184,46 @@ def test_clock_runs_with_the_joint_states(robot):
     )
 
 
-# Joint states in half a second, and what is seen in them of each fault.
-ALL = round(0.5 / PERIOD)
-FAULTS = {
-    'drop': (0.5, lambda states: 0.2 < len(states) / ALL < 0.8 and spans(states) > 0.4),
-    'delay': (0.4, lambda states: 0 < len(states) and spans(states) < 0.4),
-    'nan': (0.5, lambda states: any(np.isnan(values_of(state)).any() for state in states)),
-    'silence': (True, lambda states: not states),
-    # At rest, too, values have noise.
-    'freeze': (True, lambda states: np.ptp(list(map(values_of, states)), axis=0).max() == 0.0),
-    'shuffle': (True, lambda states: all(a.name != b.name for a, b in pairwise(states))),
-    'clock_jump': (-40.0, bool),
-}
-
-
 def values_of(message):
     return [*message.position, *message.velocity, *message.effort]
 
 
-def spans(messages):
-    return np.ptp(stamps_of(messages))
-
-
-@pytest.mark.parametrize('name', FAULTS)
-def test_a_fault_is_in_the_joint_states_until_it_is_over(robot, name):
-    """The truth, by which the time is known, goes on."""
-    value, seen = FAULTS[name]
-    jump = value if name == 'clock_jump' else 0.0
-    with robot.fault(**{name: value}):
-        assert seen(robot.listen(0.5, jump))
-    assert not seen(robot.listen(0.5, jump))
-
-
-def test_a_share_comes_twice_and_rotors_with_it(robot):
-    """The second is the first, in every byte; rotor states keep the stamps of joint states."""
-    with robot.hearing(JointState, 'rotor_states') as rotors, robot.fault(duplicate=0.5):
-        states = robot.listen(1.2)
-        twice = [b for a, b in pairwise(states) if a == b]
-        assert len(twice) == np.count_nonzero(np.diff(stamps_of(states)) == 0.0)
-        # Of n different ones half are there again: a third of all.
-        assert abs(len(twice) / len(states) - 1.0 / 3.0) < 0.17
-        wait_until(
-            lambda: np.count_nonzero(np.isin(
-                stamps_of([message for message, _ in list(rotors)]), stamps_of(twice)
-            )) == 2 * len(twice),
-            'the rotors of these, twice',
+@pytest.mark.parametrize(('condition', 'safety', 'scaling', 'running', 'controller'), [
+    ({'safety_mode': 3}, 3, 0.0, True, 'active'),
+    ({'speed_scaling': 40.0}, 1, 40.0, True, 'active'),
+    ({'program_running': False}, 1, 100.0, False, 'inactive'),
+    ({'controller_active': False}, 1, 100.0, True, 'inactive'),
+], ids=lambda value: next(iter(value)) if isinstance(value, dict) else '')
+def test_a_condition_is_told_until_it_is_over(
+    robot, condition, safety, scaling, running, controller
+):
+    """What the arm does then is tested in test/simulation."""
+    def told():
+        states = {one.name: one.message for one in robot.controllers[-1].status}
+        return (
+            robot.safety[-1].data, robot.scaling[-1].data, robot.running[-1].data,
+            states[CONTROLLER],
         )
 
-
-def test_the_speed_slider_stretches_a_motion(robot):
-    """At 40 % a motion of 0.8 s takes 2 s, and ends where it was to end."""
-    with robot.fault(speed_scaling=40.0):
-        since = robot.now()
-        robot.wait_for_rest_at(robot.move(AWAY, 0.8))
-        assert robot.now() - since > 1.8
-        assert robot.scaling[-1].data == pytest.approx(40.0)
+    with robot.fault(**condition):
+        wait_until(lambda: told() == (safety, scaling, running, controller), 'the condition')
+    wait_until(lambda: told() == (1, 100.0, True, 'active'), 'its end')
 
 
-def test_a_protective_stop_stops_and_the_goal_goes_on(robot):
-    """At rest within 0.7 s and for as long as it lasts; then on to the end."""
-    target = robot.set_off()
-    with robot.fault(safety_mode=3):
-        wait_until(lambda: robot.safety[-1].data == 3, 'the safety mode')
-        wait_until(lambda: robot.scaling[-1].data == 0.0, 'a speed scaling of 0')
-        robot.wait(0.7)
-        robot.check_still()
-        assert robot.controller() == 'active'
-        assert robot.running[-1].data is True
-    robot.wait_for_rest_at(target)
-    wait_until(lambda: robot.safety[-1].data == 1, 'a normal safety mode')
-    wait_until(lambda: robot.scaling[-1].data == 100.0, 'full speed')
+def test_a_contact_is_in_the_effort_and_ends_by_itself(robot):
+    """How large it is is tested in test/simulation."""
+    def effort():
+        return np.array(robot.clock[-1].effort)
 
-
-@pytest.mark.parametrize('name', ['program_running', 'controller_active'])
-def test_an_inactive_controller_holds_and_takes_nothing(robot, name):
-    """The arm stops and stays; a trajectory is ignored; nothing resumes when it is active."""
-    robot.set_off()
-    log = robot.graph.processes[0].log
-    with robot.fault(**{name: False}):
-        wait_until(lambda: robot.controller() == 'inactive', 'an inactive controller')
-        wait_until(
-            lambda: robot.running[-1].data is (name != 'program_running'), 'the program state'
-        )
-        robot.wait(1.0)
-        refused = log.read_text().count('controller is not active')
-        robot.move(AWAY, 1.0)
-        wait_until(
-            lambda: log.read_text().count('controller is not active') > refused, 'a log line'
-        )
-    wait_until(lambda: robot.controller() == 'active', 'an active controller')
-    robot.check_still()
-
-
-def test_a_driver_restart_is_silent_and_forgets(robot):
-    """No joint state and no speed scaling for two seconds; then all that is latched, and rest."""
-    with robot.hearing(Float64, SCALING) as scaling:
-        robot.set_off()
-        latched = (robot.controllers, robot.running, robot.safety)
-        # The last one before the restart is heard already, or is still to come.
-        counts, first = [len(m) for m in latched], len(robot.states) - 1
-        assert robot.graph.call(f'{robot.name}/restart').success
-        wait_until(lambda: len(robot.controllers) > counts[0] + 1, 'the end of the restart')
-        robot.check_still()
-        heard_at = [truth for _, truth in list(scaling)]
-    wait_until(
-        lambda: all(len(m) > n for m, n in zip(latched, counts, strict=True)), 'latched topics'
+    free = effort()
+    robot.inject(
+        contact_link='wrist_3_link', contact_point=[0.0, 0.0, 0.1],
+        contact_duration=0.8, contact_force=[30.0, -40.0, 60.0],
     )
-    assert robot.controller() == 'active'
-    # Two periods more or less; stamps are whole periods but for rounding.
-    assert np.diff(stamps_of(robot.states[first:])).max() == pytest.approx(
-        RESTART_TIME, abs=2.001 * PERIOD
-    )
-    # The speed scaling has no stamps: by the truth that came last before it.
-    assert np.max(np.diff(heard_at)) > RESTART_TIME - 2 * SETTLED
-
-
-def test_the_joints_warm_up(robot):
-    """A thousand times faster than real ones: by half a degree in three seconds of motion."""
-    with robot.hearing(JointState, 'joint_temperatures') as temperatures:
-        robot.wait_for_rest_at(robot.set_off())
-        heard = [message for message, _ in list(temperatures)]
-    values = np.array([message.effort for message in heard])
-    assert all(list(message.name) == list(robot.states[-1].name) for message in heard)
-    assert np.all(np.diff([seconds(message.header.stamp) for message in heard]) > 0.0)
-    assert values.max() > 24.5
+    wait_until(lambda: np.max(np.abs(effort() - free)) > 1.0, 'the contact')
+    wait_until(lambda: np.max(np.abs(effort() - free)) < 0.2, 'its end')
+    force = robot.graph.parameter(robot.name, 'inject.contact_force')
+    assert list(force) == [0.0, 0.0, 0.0]
 
 
 def test_description_and_identity_wait_for_late_subscribers(robot, ur5):

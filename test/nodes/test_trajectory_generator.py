@@ -7,15 +7,10 @@ from itertools import pairwise
 import signal
 
 from builders import run_command
-from diagnostic_msgs.msg import DiagnosticArray
 from many_calls import call_at_once
 import numpy as np
 import pytest
-from rclpy.parameter import Parameter
-from robot_identification.errors import IdentificationError
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.trajectory_generator import TrajectoryGenerator
 from ros_helpers import acknowledged, LATCHED, own_graph, seconds, wait_until
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
@@ -142,46 +137,6 @@ def test_designs_for_the_robot_that_is_described(generator, ur5, in_the_air, out
     graph.end_publisher(description)
 
 
-def test_says_where_no_description_was_published(generator, output):
-    """Otherwise a driver that was forgotten, or another ROS_DOMAIN_ID, is not noticed."""
-    node = generator.graph.start('trajectory_generator', {
-        'generate.experiment': 'nosuch', 'generate.output': str(output),
-    }, None, '__ns:=/alone')
-    assert 'nosuch' in generator.graph.refused('/alone/trajectory_generator/generate')
-    assert 'no robot_description is published: the description of ur5' in node.log.read_text()
-
-
-@pytest.mark.parametrize(
-    ('parameters', 'gravity'),
-    [({'mounting': [np.pi / 2, 0.0, 0.0]}, [0.0, -9.81, 0.0]),
-     ({'gravity': [1.0, 0.0, -9.7]}, [1.0, 0.0, -9.7])],
-)
-def test_designs_for_the_mounting_it_is_told(generator, output, parameters, gravity):
-    """By angles or by a vector; both win over the experiment file."""
-    assert not generator.graph.configure('trajectory_generator', parameters)
-    generator.graph.done(GENERATE, 60.0)
-    np.testing.assert_allclose(
-        load_trajectory(output).certificate['gravity'], gravity, atol=1e-12
-    )
-
-
-def test_a_search_ends_by_its_time_and_tells_how_it_goes(generator, output):
-    """The best so far is written; diagnostics have the criterion, and an ETA."""
-    graph = generator.graph
-    generator.configure(max_evaluations=1_000_000, time_limit=1.0)
-    heard = graph.hear_matched(DiagnosticArray, '/diagnostics')
-    graph.done(GENERATE, 60.0)
-    assert load_trajectory(output).certificate['search']['evaluations'] < 1_000_000
-    wait_until(lambda: heard and 'is written' in heard[-1].status[0].message, 'the end')
-    told = [
-        [pair.key for pair in array.status[0].values] for array in heard
-        if array.status[0].name == 'trajectory_generator: design'
-    ]
-    assert [
-        'state', 'progress', 'best criterion', 'evaluations', 'feasible', 'time left [s]'
-    ] in told
-
-
 def test_a_search_can_be_aborted(generator, output):
     """Of 50 calls at once the others are BUSY; nothing is written, the next request is served."""
     graph = generator.graph
@@ -203,17 +158,6 @@ def test_a_search_can_be_aborted(generator, output):
     graph.done(GENERATE, 60.0)
 
 
-def test_the_preview_for_rviz_waits_for_late_subscribers(generator):
-    """Where visualization_msgs is installed."""
-    messages = pytest.importorskip('visualization_msgs.msg')
-    generator.graph.done(GENERATE, 60.0)
-    previews = generator.graph.hear(
-        messages.MarkerArray, '/trajectory_generator/preview', LATCHED
-    )
-    wait_until(lambda: previews, 'the latched markers')
-    assert 'path' in {marker.ns for marker in previews[0].markers}
-
-
 def test_a_search_does_not_keep_the_process_from_ending(generator, output):
     """SIGTERM in the middle of it, as Ctrl-C of the launch file sends; the last test here."""
     generator.configure(max_evaluations=1_000_000)
@@ -221,27 +165,3 @@ def test_a_search_does_not_keep_the_process_from_ending(generator, output):
     generator.node.process.send_signal(signal.SIGTERM)
     assert generator.graph.exit_code(generator.node, 20.0) == 0
     assert not output.exists()
-
-
-@pytest.mark.usefixtures('graph', 'own_signals')
-def test_a_search_does_not_begin_while_the_process_ends(monkeypatch, tmp_path):
-    """A call that a thread has taken by then is served before the node ends: with a refusal."""
-    refusals = []
-
-    def make():
-        node = TrajectoryGenerator()
-        node.set_parameters([Parameter('generate.output', value=str(tmp_path / 'made.yaml'))])
-        node.finished = 0
-        destroy = node.destroy_node
-
-        def call_late():
-            with pytest.raises(IdentificationError) as refused:
-                node._work.run(node._design)
-            refusals.append(str(refused.value))
-            destroy()
-
-        monkeypatch.setattr(node, 'destroy_node', call_late)
-        return node
-
-    assert run_node(make, threads=3, arguments=['generator']) == 0
-    assert refusals == ['the node is asked to leave: the design does not begin']
