@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 
-from builders import joint, link, robot_urdf, two_link_urdf
+from builders import joint, robot_urdf, two_link_urdf
 import numpy as np
 import pytest
 from robot_identification.cli.excite_text import describe_certificate
@@ -34,13 +34,6 @@ def massless():
     ))
 
 
-def last_massless():
-    return arm(robot_urdf(
-        '<link name="ground"/>', link('upper'), '<link name="lower"/>',
-        joint('one', 'ground', 'upper'), joint('two', 'upper', 'lower', axis=(0, 1, 0)),
-    ))
-
-
 def found(robot, *more):
     """Return (kind, joints) of what cannot be checked."""
     return [(one.kind, one.joints) for one in find_unchecked(robot, *more)]
@@ -63,13 +56,6 @@ def certified(robot, experiment):
 BOTH = ('one', 'two')
 
 
-def test_of_a_urdf_only_the_acceleration_is_unknown():
-    assert found(arm()) == [('acceleration', BOTH)]
-    assert found(arm(), FULL) == []
-    half = ExtraLimits(limits={'acceleration': {'two': 8.0}})
-    assert found(arm(), half) == [('acceleration', ('one',))]
-
-
 GAPS = {
     'no effort limit': ({'limit': '<limit lower="-2" upper="2" velocity="3" effort="0"/>'},
                         [('torque', ('one',))]),
@@ -88,18 +74,6 @@ def test_every_limit_that_lacks_is_found_by_joint(changes, gaps):
     assert found(arm(two_link_urdf(**changes)), FULL) == gaps
 
 
-def test_a_window_is_a_range_and_an_experiment_may_state_limits():
-    bare = arm(two_link_urdf(limit=NO_LIMIT))
-    stated = ExtraLimits(limits={'acceleration': 8.0, 'velocity': 2.0, 'torque': {'one': 9.0}})
-    assert found(bare, stated) == [('position', ('one',))]
-    assert found(bare, stated, ('one',)) == []
-
-
-def test_without_masses_no_torque_is_checked_whatever_the_limits():
-    assert found(massless(), FULL) == [('torque', BOTH)]
-    assert found(last_massless(), FULL) == [('torque', ('two',))]
-
-
 def test_the_certificate_says_it_and_counts_only_what_was_checked(experiment, tmp_path):
     """In the file, and after it is read again; the text never has 0 % of an unknown limit."""
     motion = certified(massless(), experiment)
@@ -116,16 +90,6 @@ def test_the_certificate_says_it_and_counts_only_what_was_checked(experiment, tm
     assert 'acceleration: NOT CHECKED, no limit is known; state `acceleration`' in text
     assert 'collision: NOT CHECKED, the experiment file says' in text
     assert ' 0% ' not in text
-
-
-def test_joints_that_were_checked_are_still_shown(experiment):
-    """The worst torque is of the joint that has a mass; the reserve as well."""
-    certificate = certified(last_massless(), experiment).certificate
-    assert certificate['limits']['torque']['joint'] == 'one'
-    assert 0.0 < certificate['torque_reserve'] < 1.0
-    everything = certified(arm(), replace(experiment, limits=FULL.limits)).certificate
-    assert everything['not_checked'] == []
-    assert set(everything['limits']) == {'position', 'velocity', 'acceleration', 'torque'}
 
 
 def test_a_real_arm_executes_nothing_that_was_not_checked(experiment):

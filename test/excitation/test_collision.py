@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    Budget, certify, CollisionModel, design_excitation, find_experiment, FourierParametrization,
+    Budget, CollisionModel, design_excitation, find_experiment, FourierParametrization,
     load_experiment, make_generic_experiment, Obstacle,
 )
 from robot_identification.execution.checks import check_executable, check_nothing_unchecked
-from robot_identification.model import load_robot, make_robot_model, parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf
 
 pytest.importorskip('coal', reason='coal, which measures distances, is not installed')
 
@@ -121,20 +121,6 @@ def test_a_proof_is_right_about_every_instant(amplitude, rate, clearance):
             model.prove(position, 10.0, velocity, clearance)
 
 
-def test_a_flash_between_two_looks_is_found():
-    """For 20 ms the ball is in the wall, between the instants that are looked at first."""
-    centre, width = 5.025, 0.004
-
-    def position(times):
-        return 0.5 * np.exp(-0.5 * ((np.asarray(times) - centre) / width) ** 2)[:, None]
-
-    t = np.linspace(0.0, 10.0, 10_001)
-    velocity = np.gradient(position(t)[:, 0], t)[:, None]
-    assert np.all(position(np.linspace(0.0, 10.0, 201)) < 0.01), 'invisible on the coarse grid'
-    with pytest.raises(UnsafeMotionError, match=r'cart and wall .* at 5\.0\d'):
-        slider().prove(position, 10.0, velocity, 0.0)
-
-
 @pytest.fixture(scope='module', params=['ur3', 'ur5', 'ur10e', 'youbot'])
 def model(robots, request):
     return CollisionModel(robots[request.param])
@@ -152,36 +138,6 @@ def test_bodies_approach_no_faster_than_the_bound(model, seed):
     bound = model._speed_of_pairs @ np.abs(dq)
     # coal's distances are good to some 1e-6 m, over a step of a millisecond.
     assert np.all(change <= bound + 5e-3)
-
-
-@pytest.mark.parametrize('name', [
-    'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur7e', 'ur10e', 'ur12e', 'ur15', 'ur16e', 'ur18',
-    'ur20', 'ur30', 'youbot',
-])
-def test_what_cannot_touch_is_left_out_and_named(robots, name):
-    """Two joints apart and never within a millimetre; the straight arm touches nothing."""
-    model = CollisionModel(robots[name])
-    assert 0 < len(model.cannot_touch) < len(model.pairs)
-    straight = UPRIGHT if robots[name].n == 6 else np.zeros(5)
-    assert model.distances(straight).min() > 0.0
-
-
-def test_a_folded_arm_is_seen(robots):
-    """The UR5's elbow folded by 170 deg lays the wrist into the upper arm."""
-    model = CollisionModel(robots['ur5'])
-    folded = np.array([0.0, -1.2, 2.97, -1.0, 0.3, 0.0])
-    nearest = model.closest(folded[None], np.zeros(1))
-    assert nearest.distance < 0.0
-    assert 'upper_arm_link' in nearest.pair or 'shoulder_link' in nearest.pair
-
-
-def test_the_base_may_stand_on_the_table(robots):
-    """Links that nothing moves are not checked against obstacles, the others are."""
-    model = CollisionModel(robots['ur5'], [TABLE])
-    assert not any('base_link_inertia' in pair for pair in model.pairs if 'table' in pair)
-    assert ('wrist_3_link', 'table') in model.pairs
-    lying = np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0])
-    assert model.closest(lying[None], np.zeros(1)).pair[1] == 'table'
 
 
 @pytest.mark.parametrize('link', ['tool0', 'flange'])
@@ -213,33 +169,6 @@ def test_a_tool_moves_with_its_link(robots, link):
         assert found[0] == pytest.approx(found[1], abs=1e-5)
 
 
-def test_which_pairs_a_tool_has(robots):
-    """None with neighbours, those two joints away where they may touch, and what stands there."""
-    # In front of the flange, and bent back along the arm.
-    for place, never in (((0.0, 0.0, 0.06), {'wrist_1_link'}), ((0.12, 0.0, -0.15), set())):
-        tool = Obstacle('tool', (0.05, 0.05, 0.1 - 2 * min(place)), place, (0, 0, 0), 'tool0')
-        for cell in ([TABLE, tool], [tool, TABLE]):
-            model = CollisionModel(robots['ur5'], cell)
-            others = {name for pair in model.pairs if 'tool' in pair for name in pair} - {'tool'}
-            assert others == {
-                'base_link_inertia', 'shoulder_link', 'upper_arm_link', 'forearm_link',
-                'wrist_1_link', 'table',
-            } - never
-            assert {
-                name for pair in model.cannot_touch if 'tool' in pair for name in pair
-            } - {'tool'} == never
-    with pytest.raises(UsageError, match=r'tool is carried by flange_9, which ur5 does not have'):
-        CollisionModel(robots['ur5'], [replace(tool, link='flange_9')])
-
-
-def test_slopes_of_distances_by_hand():
-    """The ball's edge is 5 cm before its centre; with one pair there is one distance."""
-    assert slider().pairs == (('cart', 'wall'),)
-    distances, slopes = slider().nearest(np.array([[-0.7], [0.1], [0.44]]))
-    np.testing.assert_allclose(distances, [[1.15], [0.35], [0.01]], atol=1e-6)
-    np.testing.assert_allclose(slopes, -np.ones((3, 1, 1)), atol=1e-6)
-
-
 @pytest.mark.parametrize('name', ['ur5', 'youbot'])
 def test_slopes_of_distances(robots, name):
     """The two nearest pairs and how their distances change, against differences."""
@@ -262,35 +191,6 @@ def test_slopes_of_distances(robots, name):
     assert np.mean(np.array(off) < 3e-3) > 0.98
     assert np.abs(slopes).max() > 0.2
     assert distances.min() < 0.0
-
-
-def test_locked_joints_stand_where_they_are_locked():
-    """With the wrist folded back the hand is elsewhere: distances are those of the whole arm."""
-    whole = load_robot('ur5')
-    held = make_robot_model(
-        whole.urdf, joints=whole.joint_names[:3], locked={'wrist_1_joint': 1.0}
-    )
-    q = np.array([0.1, -1.0, 0.9])
-    nearest = []
-    for robot, pose in ((whole, np.append(q, [1.0, 0.0, 0.0])), (held, q)):
-        model = CollisionModel(robot, [TABLE])
-        found = {}
-        for pair, distance in zip(model.pairs, model.distances(pose), strict=True):
-            if 'table' in pair:
-                found[pair] = min(distance, found.get(pair, np.inf))
-        nearest.append(found)
-    assert len(nearest[0]) == 6
-    assert nearest[0] == pytest.approx(nearest[1], abs=1e-6)
-
-
-def test_an_arm_without_shapes_is_refused(robots):
-    """Unless the experiment says off, as for the arms of publications."""
-    with pytest.raises(UnsafeMotionError, match=r'ur5_tika has no .*collision: off'):
-        CollisionModel(robots['ur5_tika'])
-    demo = load_experiment(find_experiment('demo'))
-    off = replace(demo, window={}, collision=False, optimizer='random')
-    found = design_excitation(robots['ur5_tika'], off, seed=0, budget=Budget(20))
-    assert found.certificate['collision'] == 'off'
 
 
 @pytest.fixture(scope='module')
@@ -316,16 +216,6 @@ def test_a_motion_found_keeps_the_clearance_on_a_dense_grid(robots, motion):
     assert set(entry['obstacles']) == {'table', 'wall'}
 
 
-def test_a_motion_is_refused_in_another_cell(robots, motion):
-    """A box where the arm moves: pair, time and what to do are named."""
-    experiment, trajectory = motion
-    box = Obstacle('box', (0.3, 0.3, 0.3), (-0.4, 0.0, 0.6), (0.0, 0.0, 0.0))
-    with pytest.raises(UnsafeMotionError, match=r'box are -?[0-9.]+ m apart at .*move the obs'):
-        certify(
-            robots['ur5'], replace(experiment, obstacles=(box,)), trajectory, {}
-        )
-
-
 def test_execution_proves_the_clearance_again(robots, motion):
     """An edited certificate helps nobody: obstacles and clearance are checked against the path."""
     _, trajectory = motion
@@ -345,24 +235,6 @@ def test_execution_proves_the_clearance_again(robots, motion):
     check_executable(robots['ur5'], off)
 
 
-def test_branches_are_no_neighbours():
-    """Two arms on one body, as many joints up each: their hands meet, and that is seen."""
-    def arm(side, y):
-        return (
-            ball_link(f'{side}_upper', '0.2 0 0'), ball_link(f'{side}_hand', '0.2 0 0'),
-            joint(f'{side}_shoulder', 'body', f'{side}_upper', xyz=(0, y, 0)),
-            joint(f'{side}_elbow', f'{side}_upper', f'{side}_hand', xyz=(0.3, 0, 0)),
-        )
-
-    model = model_of('<link name="body"/>', *arm('left', 0.3), *arm('right', -0.3))
-    assert ('left_hand', 'right_hand') in model.pairs
-    # Half a metre of arm at 0.3 m from the middle: the hands' centres meet at this angle.
-    inwards = np.arcsin(0.6) * np.array([-1.0, 0.0, 1.0, 0.0])
-    nearest = model.closest(inwards[None], np.zeros(1))
-    assert nearest.pair == ('left_hand', 'right_hand')
-    assert nearest.distance == pytest.approx(-0.1, abs=1e-6)
-
-
 def test_a_link_without_a_shape_is_no_part_of_a_proof():
     """One bare link with mass is enough; a frame without mass is not."""
     others = (
@@ -373,22 +245,3 @@ def test_a_link_without_a_shape_is_no_part_of_a_proof():
     with pytest.raises(UnsafeMotionError, match=r'no collision shapes .* at hand: add'):
         model_of(*others, bare)
     model_of(*others, '<link name="hand"/>')
-
-
-def test_a_joint_that_slides_without_end_has_no_bound():
-    with pytest.raises(UnsafeMotionError, match=r'slide of .* slides without end'):
-        model_of(
-            '<link name="rail"/>', ball_link('cart'),
-            joint('slide', 'rail', 'cart', 'prismatic', (1, 0, 0), limit=''),
-        )
-
-
-def test_distances_do_not_depend_on_those_asked_for_before(ur5, rng):
-    """To the bit: a search must go the same way in any number of processes."""
-    model = CollisionModel(ur5)
-    poses = rng.uniform(-2.0, 2.0, (40, 6))
-    seen = [model.nearest(q[None]) for q in poses]
-    again = [model.nearest(q[None]) for q in poses[::-1]][::-1]
-    for (distance, slope), (other, other_slope) in zip(seen, again, strict=True):
-        np.testing.assert_array_equal(distance, other)
-        np.testing.assert_array_equal(slope, other_slope)

@@ -17,15 +17,10 @@ from robot_identification.excitation import (
     state_constraints, Trajectory,
 )
 from robot_identification.excitation.constraints import (
-    conservative_limit_uses, conservative_shares, limits_entry, ROUNDING,
+    conservative_limit_uses, conservative_shares,
 )
 from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
-)
-from robot_identification.excitation.feasibility import Feasibility
-from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.point_to_point import (
-    ViaPointsParametrization,
 )
 from robot_identification.execution.checks import check_executable
 from robot_identification.files import dump_yaml
@@ -107,36 +102,6 @@ def test_limits_of_a_urdf_of_version_1_2_are_kept(experiment, tmp_path):
     np.testing.assert_array_equal(stated.jerk, [70.0, INF])
 
 
-@pytest.mark.parametrize('form', [
-    *(form() for form in PARAMETRIZATIONS.values()), FourierParametrization(5, 20.0, 10.0),
-    ViaPointsParametrization(4, 'rest', 3.0),
-], ids=lambda form: form.name)
-def test_jerk_is_the_derivative_of_the_acceleration(form, rng):
-    """Integrals of the jerk over short intervals within pieces are steps of the acceleration."""
-    coefficients = rng.standard_normal((2, form.n_coefficients))
-    node = np.sqrt(1.0 / 3.0)
-    checked = 0
-    for start, stop in zip(form.pieces[:-1], form.pieces[1:], strict=True):
-        # Next to a jump an acceleration may be said to be zero.
-        edges = np.linspace(start + 1e-6, stop - 1e-6, max(int(200 * (stop - start)), 3))
-        middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
-        jerks = [form.jerk(coefficients, middle + side * half) for side in (-node, node)]
-        steps = np.diff(form.sample(coefficients, edges)[2], axis=0)
-        scale = np.abs(jerks[0]).max() + 1.0
-        # Two Gauss nodes are exact for the quadratic jerk of pieces of degree five, and to 1e-9
-        # for the hundredth part of a turn. Where pieces join smoothly its second derivative may
-        # jump: that is 1e-6 of an interval. Differences lose 1e-9 to rounding as well.
-        np.testing.assert_allclose(
-            half[:, None] * (jerks[0] + jerks[1]), steps, atol=2e-6 * half[0] * scale
-        )
-        np.testing.assert_allclose(
-            form.bases(middle)[3] @ coefficients.T, form.jerk(coefficients, middle),
-            atol=1e-7 * scale,
-        )
-        checked += len(middle)
-    assert checked > 1
-
-
 def motion_of(form, coefficients):
     joints = tuple(f'joint {k}' for k in range(len(coefficients)))
     return Trajectory('made_up', joints, form, coefficients, 1, {})
@@ -170,44 +135,6 @@ def test_extrema_between_samples_are_found(ur5, coefficients):
             joint = ur5.joint_names.index(use.joint)
             at = FOURIER.sample(coefficients, np.array([use.time]))[1][0, joint]
             assert at == pytest.approx(use.value, abs=1e-12)
-
-
-def test_jerk_that_jumps_is_looked_at_on_both_sides(robots):
-    """Of a quintic step h in T the jerk starts and ends with 60 h / T^3; the samples miss it."""
-    form = ViaPointsParametrization(1, 'rest', 4.0)
-    coefficients = np.array([[0.0, 0.5]] * 3)
-    times = np.linspace(0.0, 4.0, 100)
-    uses = refine_limit_uses(
-        robots['mixed'], limits_of(3, jerk=10.0), motion_of(form, coefficients), times
-    )
-    jerks = [use for use in uses if use.kind == 'jerk']
-    for use in jerks:
-        # The difference over 4e-6 of the piece is off by its square, and 1e-9 of rounding.
-        assert abs(use.value) == pytest.approx(60.0 * 0.5 / 2.0**3, rel=1e-7)
-        assert use.limit == 10.0
-
-
-def test_acceleration_that_jumps_breaks_any_limit_of_jerk(robots):
-    """A trapezoidal velocity has no jerk but at its corners, where there is no end to it."""
-    form = PARAMETRIZATIONS['trapezoidal']()
-    coefficients = np.tile(np.linspace(0.0, 0.5, form.n_coefficients), (3, 1))
-    times = np.linspace(0.0, form.duration, round(1000 * form.duration) + 1)
-    uses = refine_limit_uses(
-        robots['mixed'], limits_of(3, jerk=100.0), motion_of(form, coefficients), times
-    )
-    assert sum(text.startswith('jerk of') for text in broken_limits(uses)) == 3
-
-
-def test_still_joints_use_nothing(robots):
-    """Noise of rounding is no extremum to be looked for; where it stands is what it uses."""
-    coefficients = np.zeros((3, FOURIER.n_coefficients))
-    coefficients[:, 0] = 3.5
-    limits = limits_of(3, velocity=1.0, acceleration=1.0, jerk=1.0)
-    times = np.linspace(0.0, 5.0, 501)
-    uses = refine_limit_uses(robots['mixed'], limits, motion_of(FOURIER, coefficients), times)
-    for use in uses:
-        expected = {'position': 0.5, 'torque': 0.0}.get(use.kind, 0.0)
-        assert use.share == pytest.approx(expected, abs=1e-12)
 
 
 def test_what_is_not_a_number_is_broken(robots):
@@ -262,48 +189,6 @@ def test_conservative_bounds_bound_every_sample(data):
     assert by_kind['position', 'b'] == pytest.approx(exact[1, :2].max(), rel=1e-12)
     assert by_kind['velocity', 'a'] == pytest.approx(exact[0, 2], rel=1e-12)
     assert by_kind['acceleration', 'b'] == 0.0
-
-
-def test_conservative_bounds_are_the_published_sums(rng):
-    """Of the amplitudes, times powers of their rates, from the series itself."""
-    coefficients = rng.standard_normal((2, FOURIER.n_coefficients))
-    coefficients[:, 0] = [0.0, 0.5]
-    limits = limits_of(2, velocity=2.0, acceleration=3.0)
-    shares = conservative_shares(FOURIER, coefficients, limits, rounding=0.0)
-    size = np.hypot(*FOURIER.series(coefficients))
-    rate = 2.0 * np.pi / 5.0 * np.arange(1.0, size.shape[1] + 1.0)
-    bounds = size.sum(axis=1), size @ rate, size @ rate**2
-    expected = [
-        (bounds[0] - coefficients[:, 0]) / 7.0, (bounds[0] + coefficients[:, 0]) / 7.0,
-        bounds[1] / 2.0, bounds[2] / 3.0,
-    ]
-    np.testing.assert_allclose(shares, np.column_stack(expected), rtol=1e-12)
-    # Each of the four harmonics is larger by ROUNDING at most.
-    rounded = conservative_shares(FOURIER, coefficients, limits)
-    assert np.all(rounded[:, :2] - shares[:, :2] <= 4 * ROUNDING / 7.0)
-    with pytest.raises(UsageError, match='of the form fourier, not of via_points'):
-        conservative_shares(ViaPointsParametrization(), np.zeros((2, 7)), limits)
-
-
-def test_conservative_certificates_know_no_instant(ur5, experiment, coefficients):
-    """Sums are larger than the motion, and what breaks them only is refused."""
-    times = np.linspace(0.0, 5.0, 5001)
-    bounded = replace(experiment, bounds='conservative', jerk=100.0)
-    entry, sampled = (
-        limits_entry(Feasibility(ur5, one).uses(motion_of(FOURIER, coefficients), times))
-        for one in (bounded, replace(bounded, bounds='sampled'))
-    )
-    assert list(entry) == ['position', 'velocity', 'acceleration', 'jerk', 'torque']
-    for kind in ('position', 'velocity', 'acceleration', 'jerk'):
-        assert entry[kind]['time'] is None
-        assert entry[kind]['share'] > sampled[kind]['share'] > 0.0
-    assert entry['torque'] == sampled['torque']
-    speed = 0.5 * (entry['velocity']['share'] + sampled['velocity']['share'])
-    margins = replace(experiment.margins, velocity=0.6 * speed)
-    trajectory = Trajectory('ur5', ur5.joint_names, FOURIER, coefficients, 1, {})
-    certify(ur5, replace(experiment, margins=margins), trajectory, {})
-    with pytest.raises(UnsafeMotionError, match=r'velocity of .* by its conservative bound'):
-        certify(ur5, replace(bounded, margins=margins), trajectory, {})
 
 
 EXTRA = ExtraLimits(

@@ -22,8 +22,6 @@ BY_HAND = {
 EXACT = {
     'log_determinant': lambda value: value,
 }
-# How many smoothed ends of the spectrum the stand-ins are sums of, at the most.
-ENDS = {'condition_number': 2, 'condition_number_scaled': 2}
 
 
 def with_singular_values(rng, values):
@@ -57,13 +55,6 @@ def test_values_by_hand(name, rng):
         assert CRITERIA[name](turned) == pytest.approx(BY_HAND[name], rel=1e-10)
 
 
-def test_columns_of_unit_length_have_the_condition_of_their_angles():
-    """Two at 60 degrees: the eigenvalues of their products are 1 +- 1 / 2, whatever lengths."""
-    W = np.zeros((ROWS, 2))
-    W[0], W[1] = [5.0, 0.01 * 0.5], [0.0, 0.01 * np.sqrt(0.75)]
-    assert CRITERIA['condition_number_scaled'](W) == pytest.approx(np.sqrt(3.0), rel=1e-9)
-
-
 @pytest.mark.parametrize('name', CRITERIA)
 def test_a_stand_in_without_smoothing_is_the_criterion(name, rng):
     """It is its logarithm; that of its root for the squared one, itself where it is one."""
@@ -85,41 +76,6 @@ def test_gradients_of_stand_ins(name, sharpness, rng):
     # first: the sharpest mean turns within a thirtieth of a singular value.
     np.testing.assert_allclose(gradient, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
     assert np.isfinite(value)
-
-
-@pytest.mark.parametrize('name', CRITERIA)
-def test_stand_ins_are_bounds_that_tighten(name, rng):
-    """Never below the unsmoothed one, above by log(b) / (2 p) for each end at the most."""
-    W = with_singular_values(rng, np.array([3.0, 2.9, 2.0, 0.31, 0.3, 0.3]))
-    exact, _ = CRITERIA[name].descend(W, INF)
-    excess = np.array([CRITERIA[name].descend(W, p)[0] - exact for p in SHARPNESSES])
-    widest = ENDS.get(name, 0) * np.log(6) / (2.0 * np.array(SHARPNESSES))
-    assert np.all(excess >= -1e-12)
-    assert np.all(excess <= widest + 1e-12)
-    if ENDS.get(name, 0):
-        assert np.all(np.diff(excess) < 0.0)
-    else:
-        # They fall with the sharpness p. Where nothing is smoothed they are the same for all.
-        np.testing.assert_allclose(excess, 0.0, atol=1e-12)
-
-
-def test_a_stand_in_exceeds_by_all_of_its_bound_where_values_are_equal(rng):
-    """Of b equal values each end is off by log(b) / (2 p) exactly."""
-    W = with_singular_values(rng, np.full(6, 0.7))
-    criterion = CRITERIA['condition_number']
-    exact, _ = criterion.descend(W, INF)
-    value, _ = criterion.descend(W, 4.0)
-    assert value - exact == pytest.approx(np.log(6) / 4.0, rel=1e-9)
-
-
-def test_a_stand_in_is_smooth_where_singular_values_meet(rng):
-    """Of equal values any rotation is as good: the gradient there is that of differences."""
-    W = with_singular_values(rng, np.array([2.0, 2.0, 1.0, 0.5, 0.5]))
-    criterion = CRITERIA['condition_number']
-    _, gradient = criterion.descend(W, 2.0)
-    expected = slopes(lambda M: criterion.descend(M, 2.0)[0], W, 1e-5)
-    # Differences have a second derivative on either side, which cancels: as above.
-    np.testing.assert_allclose(gradient, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize('name', ['condition_number', 'condition_number_scaled'])
@@ -150,13 +106,3 @@ def test_what_does_not_show_all_is_infinitely_bad_and_no_warning(name, W):
         value, gradient = CRITERIA[name].descend(W, sharpness)
         assert value == INF
         np.testing.assert_array_equal(gradient, np.zeros_like(W))
-
-
-@pytest.mark.parametrize('name', CRITERIA)
-def test_tiny_and_huge_matrices_do_not_overflow(name, rng):
-    """Columns are in units of any size; a power of a thirtieth root must not leave the numbers."""
-    W = rng.standard_normal((ROWS, 4)) * np.geomspace(1e-9, 1e9, 4)
-    for sharpness in SHARPNESSES:
-        value, gradient = CRITERIA[name].descend(W, sharpness)
-        assert np.isfinite(value)
-        assert np.all(np.isfinite(gradient))

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation import (
-    broken_limits, Budget, certify, CRITERIA, design_excitation, find_experiment,
-    load_experiment, measure_limit_use, motion_limits, MotionLimits,
-    Trajectory,
+    Budget, certify, CRITERIA, design_excitation, find_experiment,
+    load_experiment, motion_limits, Trajectory,
 )
-from robot_identification.excitation.experiment import FrameSpeed
 from robot_identification.model import Motion, observation_matrix
 
 # Some looks, and the descent that passes this number.
@@ -61,20 +59,6 @@ def test_limits_are_kept_between_the_samples_too(robots, alone, name):
     assert np.all(moving > 0.1), 'and every joint moves'
 
 
-def test_searches_by_other_means_are_said_in_the_certificate(ur5, alone):
-    """What was looked for, by what, and how long."""
-    wanted = replace(alone, optimizer='random', samples=(40, 30), criterion='condition_number')
-    found = design_excitation(ur5, wanted, seed=5, budget=Budget(20))
-    search = found.certificate['search']
-    assert (search['optimizer'], search['criterion'], search['seed']) == (
-        'random', 'condition_number', 5
-    )
-    assert search['samples'] == [40, 30]
-    # Evaluations are those made, not those allowed.
-    assert search['feasible'] == 1 <= search['evaluations'] < 20
-    assert found.certificate['collision'] == 'off'
-
-
 def test_certificate_is_what_was_measured(ur5, experiment, designed):
     """Criteria at 125 Hz and the worst use of each limit, computed again from the file."""
     certificate = designed.certificate
@@ -96,18 +80,6 @@ def test_certificate_is_what_was_measured(ur5, experiment, designed):
     assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
     assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
     assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
-
-
-def test_a_search_that_finds_nothing_says_so(ur5, experiment):
-    """An arm that may stand but not move: the count, a way out, and what is near."""
-    stuck = replace(
-        experiment, tool_speed=FrameSpeed('tool0', 1e-5), optimizer='random', samples=(20,)
-    )
-    with pytest.raises(UnsafeMotionError, match=r'no motion of ur5 .* in 3 eval.*; widen') as no:
-        design_excitation(ur5, stuck, seed=0, budget=Budget(3))
-    assert 'tool_speed of tool0 reaches' in str(no.value)
-    assert 'in the middle of the window' in str(no.value)
-    assert str(no.value).endswith(' m apart')
 
 
 def test_every_broken_limit_is_named(ur5, experiment, designed):
@@ -144,29 +116,3 @@ def test_windows_and_margins_leave_what_they_say(robots, ur5, experiment):
         motion_limits(ur5, replace(experiment, window={'elbow': (0.0, 1.0)}))
     with pytest.raises(UsageError, match='no position is left for elbow_joint'):
         motion_limits(ur5, replace(experiment, window={'elbow_joint': (3.1, 9.0)}))
-
-
-def test_use_of_limits_by_hand(robots):
-    """Of one joint at 80 % of its speed and one beyond its range, at the second of three times."""
-    robot = robots['mixed']
-    limits = MotionLimits(
-        lower=np.array([-1.0, -0.2, -2.0]), upper=np.array([3.0, 0.2, 2.0]),
-        velocity=np.full(3, 5.0), acceleration=np.full(3, np.inf), torque=np.full(3, np.inf),
-    )
-    q, dq = np.zeros((3, 3)), np.zeros((3, 3))
-    q[1], dq[1] = [2.0, -0.3, 0.0], [-4.0, 0.0, 0.0]
-    motion = Motion(q, dq, np.zeros((3, 3)))
-    uses = measure_limit_use(robot, limits, np.array([0.0, 0.5, 1.0]), motion)
-    assert len(uses) == 12
-    by_kind = {(use.kind, use.joint): use for use in uses}
-    speed = by_kind['velocity', 'turn']
-    assert (speed.share, speed.value, speed.limit, speed.time) == (0.8, -4.0, 5.0, 0.5)
-    # Off the middle of its range (1.0) by -1.0 at rest, by 1.0 at the second time.
-    assert by_kind['position', 'turn'].share == 0.5
-    beyond = by_kind['position', 'slide']
-    assert beyond.share == pytest.approx(1.5)
-    assert (beyond.value, beyond.limit) == (-0.3, -0.2)
-    assert by_kind['torque', 'tip'].share == 0.0
-    assert broken_limits(uses) == [
-        'position of slide reaches -0.3 m at 0.500 s, the limit is -0.2'
-    ]

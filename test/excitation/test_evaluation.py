@@ -4,19 +4,16 @@
 """Motions are judged by numbers that follow from the observation matrix and nothing else."""
 
 from builders import two_link_urdf
-from known_models import pinocchio_torque
 import numpy as np
 import pytest
 from robot_identification.excitation import (
     CRITERIA, evaluate_motion, evaluate_recording, evaluation_content, load_experiment, Trajectory,
 )
 from robot_identification.excitation.certificate import experiment_sha256, robot_sha256
-from robot_identification.excitation.design import evaluate_start
-from robot_identification.excitation.evaluation import drive_noise, MAXIMUM_SAMPLES
-from robot_identification.excitation.information import BaseColumns, standard_errors
-from robot_identification.excitation.problem import TrajectoryProblem
+from robot_identification.excitation.evaluation import MAXIMUM_SAMPLES
+from robot_identification.excitation.information import BaseColumns
 from robot_identification.files import canonical_sha256
-from robot_identification.model import make_robot_model, Motion, parse_urdf
+from robot_identification.model import make_robot_model, parse_urdf
 
 EXPERIMENT = """
 schema_version: 1
@@ -70,42 +67,6 @@ def test_criteria_are_those_of_the_samples_that_are_named(arm, experiment, motio
     assert set(found.dense) == set(CRITERIA)
 
 
-@pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
-def test_prior_base_parameters_make_the_torques_of_the_description(
-    robots, write, frames, rng
-):
-    """What the base set's prior predicts is Pinocchio's inverse dynamics."""
-    robot = robots['ur5']
-    experiment = write(
-        EXPERIMENT.replace('friction: viscous', f'friction: none\nframes: {frames}')
-        + 'rotor_inertia: false\n'
-    )
-    columns = BaseColumns(robot, experiment)
-    states = Motion(*rng.normal(size=(3, 7, 6)))
-    tau = pinocchio_torque(robot.pinocchio, states)
-    # Torques of up to 100 N m, base parameters to some 1e-8 (the reduction's rounding).
-    np.testing.assert_allclose(columns.matrix(states) @ columns.prior(), tau.ravel(), atol=1e-6)
-
-
-def test_standard_errors_are_those_of_least_squares(arm, experiment, motion, rng):
-    """Spread of 3000 estimates: its standard error is 1/sqrt(6000), so 6 % are five of them."""
-    columns, noise = BaseColumns(arm, experiment), np.array([0.5, 0.02])
-    W = columns.matrix(motion.sample(np.arange(80) * 0.05))
-    weights = 1.0 / np.tile(noise, 80)
-    found = standard_errors(W * weights[:, None])
-    estimates = rng.normal(size=(3000, len(W))) @ np.linalg.pinv(W * weights[:, None]).T
-    np.testing.assert_allclose(found, estimates.std(axis=0), rtol=0.065)
-
-    def weakest(samples):
-        recorded = Motion(*(np.tile(part, (samples // 80, 1)) for part in (
-            sampled.q, sampled.dq, sampled.ddq
-        )))
-        return evaluate_recording(arm, experiment, recorded, 20.0, 0.5).weak[0].standard_error
-
-    sampled = motion.sample(np.arange(80) * 0.05)
-    np.testing.assert_allclose(weakest(320), weakest(80) / 2.0, rtol=1e-12)
-
-
 def test_what_a_motion_does_not_show_is_said(arm, experiment, motion):
     """One joint at rest: criteria are infinite and null in files; errors, where they are."""
     resting = motion.coefficients.copy()
@@ -122,26 +83,6 @@ def test_what_a_motion_does_not_show_is_said(arm, experiment, motion):
     assert canonical_sha256(content)
 
 
-def test_weakest_first_by_the_share_of_the_prior(arm, experiment, motion):
-    """Friction has no value in a URDF, so it cannot be weak next to it."""
-    found = evaluate_motion(arm, experiment, motion, torque_noise=1.0)
-    shares = np.array([one.share for one in found.weak])
-    known = shares[~np.isnan(shares)]
-    assert np.all(np.diff(known) <= 0.0)
-    assert np.all(np.isnan(shares[len(known):]))
-    assert {one.name for one in found.weak if np.isnan(one.share)} >= {'fv1', 'fv2'}
-    assert found.weakest == found.weak[: min(5, len(known))]
-    double = evaluate_motion(arm, experiment, motion, torque_noise=2.0)
-    for one in double.weak:
-        (half,) = (other for other in found.weak if other.name == one.name)
-        assert one.standard_error == pytest.approx(2.0 * half.standard_error, rel=1e-12)
-
-
-def test_noise_is_a_share_of_the_limits_unless_it_is_given(ur5):
-    np.testing.assert_allclose(drive_noise(ur5), [1.5, 1.5, 1.5, 0.28, 0.28, 0.28])
-    np.testing.assert_allclose(drive_noise(ur5, 0.3), np.full(6, 0.3))
-
-
 def test_a_recording_is_judged_as_the_motion_it_is_of(arm, experiment, motion):
     """Dense samples of one period; an hour's worth is thinned out."""
     t = np.linspace(0.0, 4.0, 501)
@@ -155,23 +96,6 @@ def test_a_recording_is_judged_as_the_motion_it_is_of(arm, experiment, motion):
     # A sum of 20000 samples for one of 501 of a smooth motion.
     assert thinned.dense == pytest.approx(planned.dense, rel=1e-2)
     assert thinned.samples == 2 * MAXIMUM_SAMPLES + 1
-
-
-def test_the_start_of_a_search_is_its_first_draw(arm, experiment):
-    """The same for a seed, another for another seed."""
-    problem = TrajectoryProblem(arm, experiment)
-    first = evaluate_start(problem, 0)
-    assert first == evaluate_start(problem, 0)
-    assert first != evaluate_start(problem, 1)
-    x = problem.draw(np.random.default_rng([0, 0]))
-    W = BaseColumns(arm, experiment).matrix(
-        Trajectory('two', arm.joint_names, problem.form, problem.coefficients(x), 1, {}).sample(
-            np.linspace(0.0, 4.0, 501)
-        )
-    )
-    assert first['log_determinant'] == pytest.approx(
-        CRITERIA['log_determinant'](W), rel=1e-9
-    )
 
 
 def test_fingerprints_are_of_what_is_asked_for(robots, write, experiment):

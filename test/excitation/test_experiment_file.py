@@ -97,24 +97,15 @@ WRONG = {
     'another version': ({'schema_version': 3}, 'schema_version is 3'),
     'an unknown key': ({'margin': {}}, 'unknown key margin'),
     'an unknown form': ({'trajectory': {'form': 'spline'}}, "form 'spline': known are fourier"),
-    'a removed form': ({'trajectory': {'form': 'bspline'}}, 'form bspline was removed in 2.0'),
-    'an unknown option': ({'trajectory': {'form': 'fourier', 'harmonic': 3}}, 'harmonic'),
-    'a trajectory that is a number': ({'trajectory': 5}, 'experiment.yaml'),
     'an unknown criterion': ({'criterion': 'beauty'}, "criterion 'beauty'"),
     'an unknown optimizer': ({'optimizer': 'luck'}, "optimizer 'luck'"),
-    'an unknown margin': ({'margins': {'speed': 0.5}}, 'speed'),
     'a margin above one': ({'margins': {'velocity': 1.5}}, 'velocity is 1.5'),
     'a margin of zero': ({'margins': {'torque': 0.0}}, 'torque is 0.0'),
     'a negative margin': ({'margins': {'position': -0.1}}, 'position is -0.1'),
-    'a margin that is text': ({'margins': {'position': 'wide'}}, 'experiment.yaml'),
     'an empty window': ({'window': {'a': [1.0, 1.0]}}, 'window of a'),
-    'a window of nan': ({'window': {'a': [NAN, 1.0]}}, 'window of a'),
-    'half a window': ({'window': {'a': [1.0]}}, 'window of a'),
-    'a window that is a number': ({'window': {'a': 1.0}}, 'window of a'),
     'no periods': ({'periods': 0}, 'periods is 0'),
     'few samples': ({'samples': 5}, 'samples is 5'),
     'a mounting in degrees': ({'mounting': [90, 0, 0]}, r'experiment\.yaml: .* write 90deg'),
-    'a mounting of nan': ({'mounting': [NAN, 0.0, 0.0]}, 'mounting'),
     'gravity of two numbers': ({'gravity': [0.0, -9.81]}, 'gravity must be'),
     'gravity and mounting': (
         {'gravity': [0.0, 0.0, -9.81], 'mounting': [0.0] * 3}, 'gravity or mounting, not both'
@@ -122,40 +113,20 @@ WRONG = {
     'a collision of maybe': ({'collision': 'maybe'}, "collision is 'maybe'"),
     'off, and obstacles': ({'collision': 'off', 'clearance': 0.1}, 'collision is off'),
     'a negative clearance': ({'clearance': -0.01}, 'clearance is -0.01 m'),
-    'a list of obstacles': ({'obstacles': [1]}, 'obstacles must map names'),
     'an obstacle without a place': ({'obstacles': {'table': {'size': [1, 1, 1]}}}, 'missing xyz'),
     'a flat obstacle': (
         {'obstacles': {'table': {'size': [1, 1, 0], 'xyz': [0, 0, 0]}}}, 'edges must be positive'
     ),
-    'an obstacle nowhere': (
-        {'obstacles': {'table': {'size': [1, 1, 1], 'xyz': [0, NAN, 0]}}}, 'obstacle table: xyz'
-    ),
     'a jerk of nothing': ({'jerk': 0.0}, 'jerk is 0.0, it must be above 0'),
-    'a jerk of nan': ({'jerk': {'a': NAN}}, 'jerk of a is nan'),
-    'a jerk that is text': ({'jerk': 'low'}, "jerk is 'low'"),
     'a limit of position': ({'limits': {'position': 1.0}}, 'unknown key position'),
-    'a negative limit': ({'limits': {'torque': {'a': -1.0}}}, 'torque of a is -1.0'),
     'a workspace without sides': ({'workspace': {'tool0': {}}}, 'every side is open'),
-    'a workspace of a list': ({'workspace': [1]}, r'workspace is \[1\], it must be a mapping'),
-    'a workspace of two axes': (
-        {'workspace': {'tool0': {'lower': [0.0, 0.0]}}}, r'workspace of tool0: lower must be \[x'
-    ),
     'a workspace inside out': (
         {'workspace': {'tool0': {'lower': [0, 0, 1], 'upper': [1, 1, 1]}}}, 'is not below'
     ),
-    'another side of a workspace': (
-        {'workspace': {'tool0': {'left': [1] * 3}}}, 'unknown key left'
-    ),
     'a tool without speed': ({'tool_speed': {'frame': 'tool0'}}, 'missing limit'),
-    'a tool that stands': ({'tool_speed': {'frame': 'a', 'limit': 0}}, 'tool_speed: limit is 0'),
     'an unknown rule': ({'rules': [{'kind': 'product'}]}, "rule 1: kind is 'product', known are"),
     'a rule of nothing': ({'rules': [SUM, {**SUM, 'joints': {}}]}, 'rule 2: joints names none'),
     'a rule without sides': ({'rules': [{**SUM, 'upper': None}]}, 'rule 1: lower is -inf'),
-    'a rule inside out': ({'rules': [{**SUM, 'lower': 1.0}]}, 'give one at least, in order'),
-    'a rule of nan': ({'rules': [{**SUM, 'offset': NAN}]}, 'rule 1: offset is nan'),
-    'half a product': (
-        {'rules': [{'kind': 'sine_cosine', 'sine': 'a', 'at_most': 1.0}]}, 'missing cosine'
-    ),
     'a product of nothing': (
         {'rules': [{'kind': 'sine_cosine', 'sine': 'a', 'cosine': 'b', 'at_most': 0}]},
         'at_most is 0',

@@ -3,36 +3,26 @@
 
 """A study is planned in its cell, by the figures of the node that will execute it."""
 
-from pathlib import Path
-import re
-
+from builders import joint, link, robot_urdf
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-import robot_identification
-from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    APPROACH_SPEED, Laboratory, plan_study, slab, Trajectory, USUAL_HOME, usual_window,
+    Budget, design_excitation, find_unchecked, Laboratory, make_generic_experiment, motion_limits,
+    plan_study, slab, Trajectory, USUAL_HOME, usual_window,
 )
+from robot_identification.excitation.certificate import find_experiment_gaps
 from robot_identification.excitation.experiment_plan import home_pose, MARGINS
 from robot_identification.excitation.feasibility import Feasibility
+from robot_identification.execution.checks import check_nothing_unchecked
 from robot_identification.execution.safety import check_lab_margins
-from robot_identification.model.registry import load_robot
+from robot_identification.model import load_robot, make_robot_model, parse_urdf
 
 
 @pytest.fixture(scope='module')
 def ur5e():
     return load_robot('ur5e')
-
-
-def test_the_way_to_the_start_is_as_fast_as_the_runner_s():
-    """The plan's figure is the default of the node's parameter."""
-    # Read as text: the nodes need ROS, which need not be here.
-    nodes = Path(robot_identification.__file__).parent / 'nodes'
-    stated = {
-        float(value) for path in nodes.glob('*.py')
-        for value in re.findall(r"'approach_speed',\s*([0-9.]+)", path.read_text())
-    }
-    assert stated == {APPROACH_SPEED}
 
 
 @pytest.mark.parametrize(
@@ -51,13 +41,6 @@ def test_a_slab_begins_at_its_distance(side, axis, sign):
     np.testing.assert_array_equal(xyz[others], 0.0)
 
 
-def test_slabs_that_are_none_are_refused():
-    with pytest.raises(UsageError, match=r"wall: 'behind' is no side, known are front"):
-        slab('wall', 'behind', 1.0)
-    with pytest.raises(UsageError, match=r'wall: 600 m away, at most 6 m'):
-        slab('wall', 'back', 600.0)
-
-
 def test_home_is_usual_where_that_is_clear(ur5e):
     """Among obstacles it is another pose, which is clear of them."""
     window = usual_window(ur5e)
@@ -72,20 +55,6 @@ def test_home_is_usual_where_that_is_clear(ur5e):
     collision = Feasibility(ur5e, motion.experiment).collision
     pose = np.array([[home[joint] for joint in ur5e.joint_names]])
     assert collision.closest(pose, np.zeros(1)).distance > motion.experiment.clearance
-
-
-@pytest.mark.parametrize(
-    ('changed', 'reason'),
-    [
-        ({'mounting': (0.0, np.nan, 0.0)}, r'finite angles are needed'),
-        ({'effort_unit': 'mA'}, r"effort unit is 'mA', it is one of A, Nm"),
-        ({'source': 'usb'}, r"source of data is 'usb', it is one of ros, csv, simulated"),
-        ({'collision': False, 'obstacles': (slab('table', 'below', 0.0),)}, r'no use for a table'),
-    ],
-)
-def test_laboratories_are_checked(changed, reason):
-    with pytest.raises(UsageError, match=reason):
-        Laboratory(**changed)
 
 
 def test_margins_are_those_of_a_real_arm(ur5e):
@@ -107,3 +76,75 @@ def test_margins_are_those_of_a_real_arm(ur5e):
         else:
             with pytest.raises(UnsafeMotionError, match=r'80% of the speeds'):
                 check_lab_margins(ur5e, trajectory)
+
+
+# --- an arm without an experiment file ---------------------------------------------------
+
+
+BOX = '<collision><geometry><box size="0.05 0.05 0.05"/></geometry></collision>'
+
+
+def arm(limits, kinds=None, shapes=True):
+    """Return an arm in a row whose joints have these limit elements."""
+    kinds = kinds or ['revolute'] * len(limits)
+    parts = [link('base')]
+    for k, (limit, kind) in enumerate(zip(limits, kinds, strict=True)):
+        body = link(f'body{k}', 1.0)
+        parts.append(body.replace('</link>', f'{BOX if shapes else ""}</link>'))
+        parts.append(joint(
+            f'joint{k}', 'base' if k == 0 else f'body{k - 1}', f'body{k}', kind=kind,
+            axis=((0, 0, 1), (0, 1, 0))[k % 2], xyz=(0, 0, 0.3), limit=limit,
+        ))
+    return make_robot_model(parse_urdf(robot_urdf(*parts), 'the test'))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(
+    st.tuples(
+        st.floats(-7.0, 3.0), st.floats(0.02, 9.0), st.sampled_from([0.0, 0.05, 1.0, 3.0, 12.0])
+    ), min_size=1, max_size=4,
+))
+def test_any_limits_leave_room_and_are_kept(ranges):
+    """Windows lie within the limits less the margin, are at most a turn wide, and not empty."""
+    robot = arm([
+        f'<limit lower="{low}" upper="{low + span}" effort="500" velocity="{speed}"/>'
+        for low, span, speed in ranges
+    ])
+    made = make_generic_experiment(robot)
+    limits = motion_limits(robot, made.experiment)
+    assert np.all(limits.lower < limits.upper)
+    assert np.all(limits.lower >= robot.limits.lower) and np.all(
+        limits.upper <= robot.limits.upper
+    )
+    assert np.all(limits.upper - limits.lower <= 2.0 * np.pi + 1e-5), 'rounded to 1e-6'
+    assert np.all(np.isfinite(limits.velocity)) and np.all(np.isfinite(limits.acceleration))
+    # The base harmonic can sweep what it is to sweep without being faster than the margin.
+    period = made.experiment.form.base_period
+    assert 10.0 <= period <= 60.0
+    unstated = [not np.isfinite(limit) for limit in robot.limits.velocity]
+    assert any('velocity' in note for note in made.notes) == any(unstated)
+
+
+@pytest.mark.parametrize('kind', ['continuous', 'prismatic', 'revolute'])
+def test_an_arm_that_states_nothing_gets_a_motion(kind):
+    """What was chosen for it is kept and is listed: a real arm does not execute it."""
+    limit = '<limit lower="-0.3" upper="0.3" effort="0" velocity="0"/>'
+    robot = arm([limit, limit], ['revolute', kind], shapes=False)
+    made = make_generic_experiment(robot)
+    trajectory = design_excitation(robot, made.experiment, seed=0, budget=Budget(5))
+    motion = trajectory.sample(np.linspace(0.0, trajectory.duration, 2000))
+    assert np.all(np.abs(motion.dq) <= motion_limits(robot, made.experiment).velocity + 1e-9)
+    listed = {entry['kind'] for entry in trajectory.certificate['not_checked']}
+    assert {'velocity', 'acceleration', 'torque', 'collision'} <= listed
+    with pytest.raises(UnsafeMotionError, match='not checked in full'):
+        check_nothing_unchecked(robot, trajectory)
+
+
+def test_what_is_known_is_checked():
+    """Of a known arm with shapes and limits nothing is left open, and its make's window holds."""
+    robot = load_robot('ur5e')
+    made = make_generic_experiment(robot)
+    assert made.notes == ()
+    assert made.experiment.collision
+    assert find_experiment_gaps(robot, made.experiment) == find_unchecked(robot) == ()
+    assert made.experiment.window['shoulder_lift_joint'] == (-2.8, -0.3)

@@ -81,36 +81,6 @@ def test_velocity_and_acceleration_add_up_to_the_motion(form):
         )
 
 
-@pytest.mark.parametrize('form', **IDS)
-def test_no_coefficient_is_redundant_and_periods_follow_each_other(form):
-    """No two do the same; 4000 samples and 1e-8 because some have sixty coefficients."""
-    t = np.linspace(0.0, form.duration, 4000)
-    bases = form.basis(t)
-    amplitudes = bases[0] / np.linalg.norm(bases[0], axis=0)
-    singular = np.linalg.svd(amplitudes, compute_uv=False)
-    assert singular[-1] > 1e-8 * singular[0]
-    if not form.closed:
-        return
-    for now, later in zip(bases, form.basis(t + 3.0 * form.duration), strict=True):
-        np.testing.assert_allclose(later, now, atol=1e-9 * np.abs(now).max())
-
-
-@pytest.mark.parametrize('form', [
-    *(form for name, form in FORMS.items() if name.startswith(('static', 'trapez'))),
-    # Its corners are the hardest to see.
-    PARAMETRIZATIONS['trapezoidal'](2, 0.3, 1.0, 0.01),
-])
-def test_the_grid_of_a_search_sees_the_peaks_of_stop_and_go_motions(form, rng):
-    """Less than half a percent below the peaks of a grid fifty times as fine."""
-    coefficients = rng.normal(size=(2, form.n_coefficients))
-    few, many = (
-        form.sample(coefficients, np.linspace(0.0, form.duration, count))
-        for count in (form.grid_samples, 50 * form.grid_samples)
-    )
-    for seen, there in zip(few, many, strict=True):
-        assert np.all(np.abs(seen).max(axis=0) > 0.995 * np.abs(there).max(axis=0))
-
-
 @pytest.mark.parametrize('form', [
     FORMS['fourier'], FORMS['static_poses, monotone'], *(
         pytest.param(FORMS[name], marks=long_test) for name in CLOSED
@@ -147,47 +117,21 @@ def test_smooth_passage_is_the_quintic_spline(rng):
         np.testing.assert_allclose(basis @ coefficients, spline(t, nu=order), atol=1e-10)
 
 
-def test_passage_at_rest_stops_at_every_via_point(rng):
-    """Between them is the minimum-jerk step: 15/8 of the mean speed, midway."""
-    coefficients = rng.normal(size=7)
-    form = PARAMETRIZATIONS['via_points'](6, 'rest', 7.0)
-    np.testing.assert_array_equal(form.via_times, np.arange(1.0, 7.0))
-    B, dB, ddB = form.basis(np.arange(8.0))
-    values = np.concatenate([[0.0], coefficients[1:], [0.0]])
-    np.testing.assert_allclose(B @ coefficients, coefficients[0] + values, atol=1e-12)
-    np.testing.assert_allclose(dB, 0.0, atol=1e-12)
-    np.testing.assert_allclose(ddB, 0.0, atol=1e-12)
-    midway = form.basis(np.arange(7.0) + 0.5)[1] @ coefficients
-    np.testing.assert_allclose(midway, 15.0 / 8.0 * np.diff(values), atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ('form', 'options', 'message'),
     [
         ('fourier', {'harmonics': 1}, 'harmonics is 1'),
-        ('fourier', {'harmonics': 51}, 'harmonics is 51'),
-        ('fourier', {'harmonics': 2.5}, 'harmonics is 2.5'),
         ('fourier', {'base_period': float('nan')}, 'base_period is nan'),
-        ('via_points', {'duration': float('inf')}, 'duration is inf'),
-        ('via_points', {'points': 101}, 'points is 101'),
         ('via_points', {'passage': 'jump'}, "passage is 'jump', it must be smooth or rest"),
-        ('via_points', {'duration': 0.0}, 'duration is 0.0 s'),
-        ('static_poses', {'poses': 0}, 'poses is 0'),
         ('static_poses', {'dwell': 0.0}, 'dwell is 0.0 s, it must be above 0'),
         ('static_poses', {'both_directions': 'yes'}, "both_directions is 'yes', it must be true"),
         ('static_poses', {'monotone': True, 'both_directions': False}, 'in reverse, too; leave'),
         ('static_poses', {'poses': 100}, r'202 moves of 2.0 s with 402 s of dwell take 806 s'),
-        ('trapezoidal', {'dwell': -0.1}, 'dwell is -0.1 s, it must be at least 0'),
         ('trapezoidal', {'blend': 0.6}, 'blend is 0.6, it must be above 0 and at most 0.5'),
         ('trapezoidal', {'blend': 0.01, 'move_time': 0.5}, 'the arm accelerates in 0.005 s'),
-        ('trapezoidal', {'blend': float('nan')}, 'blend is nan'),
-        ('trapezoidal', {'move_time': 100.0}, '7 moves of 100.0 s'),
         ('sampled', {'times': 3}, 'times must be a list of 2 to 30000 instants'),
-        ('sampled', {'times': [0.0]}, 'got 1 of them'),
-        ('sampled', {'times': [0.0, '1']}, r"times\[1\] is '1', a number is needed"),
         ('sampled', {'times': [0.0, float('inf')]}, r'times\[1\] is inf s'),
         ('sampled', {'times': [0.5, 1.0]}, 'times go from 0.5 to 1.0 s'),
-        ('sampled', {'times': [0.0, 700.0]}, 'times go from 0.0 to 700.0 s'),
         ('sampled', {'times': [0.0, 1.0, 0.5]}, r'times\[1\] is 1.0 s and times\[2\] 0.5 s'),
         ('sampled', {'times': [0.0, 1.0, 1.0015]}, 'by two milliseconds at least'),
     ],

@@ -36,17 +36,6 @@ def test_a_cut_series_keeps_the_five_conditions(share, harmonics, rng):
     np.testing.assert_array_equal(np.hstack([a[:, 2:], b[:, 3:]]), coefficients[:, 1:])
 
 
-def test_a_duration_of_the_base_period_is_none():
-    """The same form, the same options in the file, the same numbers."""
-    plain, whole = FourierParametrization(5, 8.0), FourierParametrization(5, 8.0, 8.0)
-    assert plain == whole
-    assert plain.options() == whole.options() == {'harmonics': 5, 'base_period': 8.0}
-    assert whole.duration == 8.0
-    cut = FourierParametrization(5, 8.0, 4.0)
-    assert cut.options() == {'harmonics': 5, 'base_period': 8.0, 'duration': 4.0}
-    assert (cut.duration, cut.n_coefficients) == (4.0, 6)
-
-
 @pytest.mark.parametrize(
     ('options', 'message'),
     [

@@ -1,16 +1,22 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Published tables of Fourier coefficients are converted, checked and repaired."""
+"""Published tables of Fourier coefficients are converted, checked, repaired and imported."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from reproductions.porcelli_2020_corrections import conservative_bounds
 from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
+from robot_identification.excitation import (
+    certify, find_experiment, import_motion, load_experiment,
+)
 from robot_identification.excitation.fourier_table import (
     check_ends, CONVENTIONS, end_residuals, nearest_at_rest, to_sum_convention,
 )
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model.registry import load_robot
 
 # G. Porcelli, master thesis, Politecnico di Torino 2020, tables 4.1 and 4.2, as printed.
 RATE = 0.3 * np.pi
@@ -37,12 +43,6 @@ LARGEST = {1: 2.621, 4: 2.589, 5: 2.688}
 # Sums of l a_l and l^2 b_l of the printed digits.
 VELOCITY = [0.0006, 1.0174, -0.0005, 0.0, 0.0010, -0.0011]
 ACCELERATION = [-0.0002, 0.0, -1.0009, -0.0011, 0.0, -0.5996]
-# What eq. 3.57 makes of the table [rad], [rad/s], [rad/s^2].
-BOUNDS = (
-    [0.334, 0.730, 0.826, 1.374, 0.934, 0.884],
-    [0.924, 1.146, 1.113, 1.671, 1.370, 1.334],
-    [2.972, 3.1410, 2.248, 3.1416, 3.1406, 2.826],
-)
 
 
 def motion(a, b, t):
@@ -126,27 +126,47 @@ def test_the_repaired_table_is_the_nearest_at_rest():
         np.testing.assert_allclose(basis @ coefficients.T, by_hand, atol=1e-12)
 
 
-def test_conservative_bounds_of_the_thesis():
-    """The bound of pi rad/s^2 was active for joints 2, 4 and 5; three digits are known."""
-    bounds = conservative_bounds(SINE, COSINE, RATE)
-    for found, expected in zip(bounds, BOUNDS, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-3)
-    np.testing.assert_allclose(bounds[2][[1, 3, 4]], np.pi, atol=1.1e-3)
+# --- from a file -------------------------------------------------------------------------
 
 
-def test_what_is_no_table_is_refused():
-    """Wrong names and shapes by name; what is not a number is not at rest."""
-    with pytest.raises(UsageError, match=r"convention 'cosine' .* sum, div, plus_cosine"):
-        to_sum_convention(SINE, COSINE, 'cosine', RATE)
-    with pytest.raises(DescriptionError, match=r'\(6, 5\) and \(6, 4\)'):
-        to_sum_convention(SINE, COSINE[:, :4], 'sum', RATE)
-    with pytest.raises(DescriptionError, match=r'\(5,\) and \(5,\)'):
-        end_residuals(SINE[0], COSINE[0])
-    with pytest.raises(DescriptionError, match='base rate is 0'):
-        to_sum_convention(SINE, COSINE, 'div', 0.0)
-    with pytest.raises(DescriptionError, match='6 rows for 5 joints'):
-        check_ends(JOINTS[:5], SINE, COSINE, RATE)
-    unknown = SINE.copy()
-    unknown[0, 0] = np.nan
-    with pytest.raises(UnsafeMotionError, match='joint_1 starts with nan'):
-        check_ends(JOINTS, unknown, COSINE, RATE)
+TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
+REPAIRED = TABLES / 'porcelli_2020_repaired.yaml'
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return load_robot('ur5_porcelli')
+
+
+def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
+    """At rest to rounding, and certified by the thesis' own limits."""
+    motion = replace(import_motion(REPAIRED, arm.joint_names, robot=arm.name), periods=3)
+    assert motion.duration == pytest.approx(20.0, abs=1e-9)
+    ends = motion.sample(np.array([0.0, motion.form.duration]))
+    assert np.abs(ends.dq).max() < 1e-12
+    assert np.abs(ends.ddq).max() < 1e-12
+    experiment = load_experiment(find_experiment('porcelli_2020_ur5'))
+    # By its conservative bound joint 4 is 1.4e-5 above pi; its exact maximum is not.
+    with pytest.raises(UnsafeMotionError, match=r'wrist_1_joint reaches 3.142 .* conservative'):
+        certify(arm, experiment, motion, {})
+    certificate = certify(arm, replace(experiment, bounds='sampled'), motion, {}).certificate
+    # Of the table as printed it is 3.001 of pi rad/s^2, in joint 2, which the repair changes.
+    assert 0.85 < certificate['limits']['acceleration']['share'] <= 1.0
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('center: [0.0,', 'center: [', r'center must be 6 positions in rad'),
+    ('convention: sum', 'convention: swevers', r'unknown convention .*sum, div, plus_cosine'),
+    ('repair: true', 'mend: true', r'mend'),
+    ('0.0482', 'many', r'printed|repaired|table'),
+    # The table as printed: these joints do not rest.
+    ('repair: true', 'repair: false',
+     r'shoulder_lift_joint starts .*elbow_joint starts .*wrist_3_joint starts .*repair: true'),
+])
+def test_what_is_no_table_is_refused_by_file(arm, tmp_path, old, new, words):
+    path = tmp_path / 'table.yaml'
+    path.write_text(REPAIRED.read_text().replace(old, new))
+    kinds = DescriptionError, UsageError, UnsafeMotionError
+    with pytest.raises(kinds, match=words) as refusal:
+        import_motion(path, arm.joint_names)
+    assert str(path) in str(refusal.value)

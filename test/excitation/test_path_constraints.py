@@ -5,16 +5,14 @@
 
 from dataclasses import replace
 
-from known_models import limited
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.excitation.experiment import (
-    FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
+    SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.path_constraints import (
-    path_constraints, REST_SHARE, SineCosineRule, SumRule, ToolSpeed, TorqueLimit, WorkspaceBox,
+    REST_SHARE, SineCosineRule, SumRule, ToolSpeed, TorqueLimit, WorkspaceBox,
 )
 from robot_identification.model import make_robot_model, Motion, parse_urdf
 
@@ -37,12 +35,6 @@ PLANAR = (
     + LINK.format('lower', L2 / 2, M2, J2) + JOINT.format('b', 'upper', 'lower', L1, 'revolute')
     + '<link name="tip"/>' + JOINT.format('tip_joint', 'lower', 'tip', L2, 'fixed')
     + '</robot>'
-)
-
-PENDULUM = (
-    '<robot name="pendulum"><link name="base"/>'
-    + LINK.format('rod', L1 / 2, M1, J1) + JOINT.format('a', 'base', 'rod', 0, 'revolute')
-    + '<link name="tip"/>' + JOINT.format('tip_joint', 'rod', 'tip', L1, 'fixed') + '</robot>'
 )
 
 
@@ -87,11 +79,6 @@ def test_derivatives_are_slopes(robots, rng, name, make):
     check_slopes(robots[name], rng, make)
 
 
-@pytest.mark.parametrize('name', ['torque', 'workspace', 'tool speed'])
-def test_derivatives_of_an_arm_of_one_joint(rng, name):
-    check_slopes(make_robot_model(parse_urdf(PENDULUM, 'pendulum')), rng, CONSTRAINTS[name])
-
-
 def check_slopes(robot, rng, make):
     constraint, motion = make(robot), random_motion(rng, robot.n)
     seen = constraint.evaluate(motion)
@@ -113,26 +100,6 @@ def check_slopes(robot, rng, make):
             )
 
 
-def test_torques_of_a_planar_arm(planar, rng):
-    """The textbook's equations of motion, to rounding."""
-    motion = random_motion(rng, 2)
-    (q1, q2), (v1, v2), (a1, a2) = (getattr(motion, name).T for name in NAMES)
-    c, r = np.cos(q2), L1 * L2 / 2 * M2
-    m22 = np.full_like(c, J2 + M2 * L2**2 / 4)
-    m12 = m22 + r * c
-    m11 = J1 + M1 * L1**2 / 4 + m22 + M2 * L1**2 + 2 * r * c
-    g2 = M2 * G * L2 / 2 * np.cos(q1 + q2)
-    g1 = (M1 / 2 + M2) * G * L1 * np.cos(q1) + g2
-    s = r * np.sin(q2)
-    tau = np.stack([
-        m11 * a1 + m12 * a2 - s * v2 * (2 * v1 + v2) + g1, m12 * a1 + m22 * a2 + s * v1**2 + g2,
-    ], axis=1)
-    limit = np.array([10.0, 4.0])
-    np.testing.assert_allclose(
-        TorqueLimit(planar, limit).shares(motion), tau / limit, atol=1e-12
-    )
-
-
 def test_the_tip_of_a_planar_arm(planar, rng):
     """Place and speed by hand; the axis that is left open is not limited."""
     motion = random_motion(rng, 2)
@@ -152,14 +119,6 @@ def test_the_tip_of_a_planar_arm(planar, rng):
     np.testing.assert_allclose(shares, np.hypot(speed / 0.25, REST_SHARE), rtol=1e-13)
 
 
-def test_speed_is_smooth_at_rest(ur5):
-    motion = Motion(*np.zeros((3, 1, 6)))
-    seen = ToolSpeed(ur5, 'tool0', 0.25).evaluate(motion)
-    np.testing.assert_allclose(seen.shares, [[REST_SHARE]])
-    assert not seen.by_q.any()
-    assert not seen.by_dq.any()
-
-
 def test_rules_of_tika(ur5):
     """Equation 30 of Tika et al. 2020, at its borders."""
     total = SumRule(ur5, SumOfJoints(
@@ -174,53 +133,3 @@ def test_rules_of_tika(ur5):
     np.testing.assert_allclose(product.shares(motion)[:, 0], [1.0, 0.0, -1 / 0.15], atol=1e-14)
     assert total.labels()[0] == '1 shoulder_lift_joint + 1 elbow_joint + 1.571 min'
     assert product.labels() == ('sin(wrist_1_joint) |cos(wrist_2_joint)|',)
-
-
-def test_a_rule_may_have_one_side(ur5):
-    """A radian inside of it counts as 0."""
-    rule = SumRule(ur5, SumOfJoints({'elbow_joint': 2.0}, 0.0, -INF, 1.0))
-    assert len(rule.labels()) == 1
-    q = np.zeros((2, 6))
-    q[1, 2] = 0.5
-    np.testing.assert_allclose(rule.shares(Motion(q, q, q))[:, 0], [0.0, 1.0])
-
-
-def test_an_experiment_has_all_its_constraints(ur5, experiment):
-    """Torques with the margin, in the experiment's mounting; nothing where nothing is said."""
-    assert path_constraints(limited(ur5, INF), experiment) == ()
-    torque, = path_constraints(ur5, experiment)
-    assert torque.two_sided
-    np.testing.assert_allclose(torque.scale, 0.7 * ur5.limits.effort)
-    full = replace(
-        experiment, gravity=np.array([0.0, 0.0, 9.81]), limits={'torque': 50.0},
-        workspace=(FrameBox('tool0', (-INF, -INF, 0.05), (INF, INF, INF)),),
-        tool_speed=FrameSpeed('tool0', 0.25),
-        rules=(
-            SumOfJoints({'elbow_joint': 1.0}, 0.0, 0.0, 3.0),
-            SineTimesCosine('wrist_1_joint', 'wrist_2_joint', 0.15),
-        ),
-    )
-    constraints = path_constraints(ur5, full)
-    assert [one.kind for one in constraints] == [
-        'torque', 'workspace', 'tool_speed', 'rule', 'rule'
-    ]
-    assert [one.two_sided for one in constraints] == [True, False, False, False, False]
-    np.testing.assert_allclose(constraints[0].scale, 0.7 * np.minimum(50.0, ur5.limits.effort))
-    still = Motion(*np.zeros((3, 1, 6)))
-    expected = TorqueLimit(ur5.with_gravity([0.0, 0.0, 9.81]), 0.7 * ur5.limits.effort)
-    np.testing.assert_allclose(
-        constraints[0].shares(still) * constraints[0].scale,
-        expected.shares(still) * expected.scale,
-    )
-
-
-def test_what_the_arm_does_not_have_is_refused_by_name(ur5):
-    with pytest.raises(UsageError, match=r'link tool1, which ur5 .* has base_link, .*tool0'):
-        ToolSpeed(ur5, 'tool1', 0.25)
-    # A joint is no link.
-    with pytest.raises(UsageError, match='link elbow_joint'):
-        WorkspaceBox(ur5, 'elbow_joint', [0.0] * 3, [1.0] * 3)
-    with pytest.raises(UsageError, match='rule of the experiment names the joint elbow; ur5 has'):
-        SumRule(ur5, SumOfJoints({'elbow': 1.0}, 0.0, 0.0, 1.0))
-    with pytest.raises(UsageError, match='joint wrist;'):
-        SineCosineRule(ur5, SineTimesCosine('wrist_1_joint', 'wrist', 0.15))

@@ -5,23 +5,20 @@
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
     CRITERIA, find_experiment, FourierParametrization, Knowledge, load_experiment, Obstacle,
 )
-from robot_identification.excitation.constraints import conservative_shares
 from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.problem import equal_size, TrajectoryProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.model import (
-    FrictionTerm, gravity_of_mounting, link_frames, load_robot, make_standard_parameters, Motion,
+    FrictionTerm, gravity_of_mounting, link_frames, make_standard_parameters, Motion,
     observation_matrix, parse_friction, reduce_to_base, rigid_torque,
 )
 
@@ -102,15 +99,6 @@ def limit_uses(problem, motion, times):
     )])
 
 
-def largest_scale(problem, x, keeps):
-    """Return by what the amplitudes of a candidate may be multiplied so that it keeps limits."""
-    low, high = 0.0, 1e3
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if keeps(scaled(problem, x, middle)) else (low, middle)
-    return low
-
-
 def scaled(problem, x, factor):
     coefficients = problem.coefficients(x)
     return problem.candidate(
@@ -122,15 +110,6 @@ def within(problem, x):
     """Return whether the linear limits hold, to the rounding of sums of some tens of terms."""
     A, b = problem.linear_limits
     return bool(np.all(A @ problem.lift(x) <= b + 1e-9))
-
-
-def about_the_middle(problem, rng, size=1.0):
-    """Return a candidate about the middle of its range, no smaller joint than another."""
-    coefficients = problem.coefficients(size * rng.standard_normal(problem.size))
-    middle = 0.5 * (problem.limits.lower + problem.limits.upper)
-    free = [joint not in problem.experiment.center for joint in problem.robot.joint_names]
-    coefficients[free, 0] = middle[free]
-    return problem.candidate(coefficients)
 
 
 # --- the criterion -------------------------------------------------------------------------
@@ -248,47 +227,6 @@ def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     assert_slopes(problem, x, sharpness, directions(rng, problem.size))
 
 
-@pytest.mark.parametrize(('criterion', 'ends'), [
-    ('condition_number', (4, 8)), ('condition_number_scaled', (0, 3)),
-    ('condition_number_scaled', (100, 100)),
-])
-def test_spectra_are_logarithms_of_singular_values(make, rng, criterion, ends):
-    """Both ends, of each set of samples; no more of them than there are; gradients as above."""
-    problem = make(criterion=criterion, samples=(30, 25), form=FourierParametrization(2, 5.0))
-    x, along = problem.draw(rng), directions(rng, problem.size, 3)
-    spectra = problem.spectra(x, *ends)
-    assert len(spectra) == 2
-    for k, (count, (high, by_high, low, by_low)) in enumerate(
-        zip((30, 25), spectra, strict=True)
-    ):
-        W = base_matrix(problem.robot, problem.experiment, problem.coefficients(x), count)
-        if CRITERIA[criterion].unit_columns:
-            W = W / np.linalg.norm(W, axis=0)
-        singular = np.log(np.linalg.svd(W / np.sqrt(len(W)), compute_uv=False))
-        np.testing.assert_allclose(high, singular[: ends[0]], rtol=0.0, atol=1e-7)
-        np.testing.assert_allclose(low, singular[-ends[1]:], rtol=0.0, atol=1e-7)
-        expected = slopes_along(
-            lambda at, k=k: np.concatenate(problem.spectra(at, *ends)[k][::2]), x, along
-        )
-        found = np.concatenate([by_high, by_low]) @ along.T
-        # Values that are neighbours turn into each other; some thousandths of them are so near.
-        np.testing.assert_allclose(
-            found.T, expected, rtol=0.0, atol=2e-3 * np.abs(expected).max()
-        )
-
-
-def test_which_ends_matter():
-    """Smooth criteria have none; a polish looks at as many as may meet."""
-    experiment = load_experiment(find_experiment('demo'))
-    robot = load_robot('ur5')
-    for criterion, ends in {
-        'log_determinant': (0, 0), 'trace_of_inverse': (0, 0),
-        'condition_number': (4, 8), 'condition_number_scaled': (4, 8),
-    }.items():
-        wanted = replace(experiment, criterion=criterion, collision=False)
-        assert TrajectoryProblem(robot, wanted).extremes == ends
-
-
 # --- candidates ----------------------------------------------------------------------------
 
 
@@ -315,92 +253,7 @@ def test_candidates_and_coefficients_are_the_same_motion(make, rng, changes):
         assert repaired is None or problem.coefficients(repaired)[index, 0] == position
 
 
-@pytest.mark.parametrize('form', [
-    FORM, FourierParametrization(5, 20.0, 10.0), SPLINE,
-    PARAMETRIZATIONS['via_points'](4, 'rest', 6.0),
-], ids=lambda form: form.name)
-def test_a_unit_of_any_amplitude_moves_the_joint_as_much(form):
-    """One radian in root mean square, independently of the others; its grid is off by 3e-2."""
-    times = np.linspace(0.0, form.duration, 5001)
-    B = form.basis(times)[0] @ equal_size(form)
-    np.testing.assert_array_equal(B[:, 0], 1.0)
-    products = B[:, 1:].T @ B[:, 1:] / len(B)
-    np.testing.assert_allclose(products, np.eye(form.n_coefficients - 1), atol=3e-2)
-
-
-def test_a_wanted_motion_is_fitted(make, rng):
-    """Velocities of a motion about the middle give it back."""
-    problem = make()
-    x = about_the_middle(problem, rng, 0.2)
-    _, motion = motion_of(problem, x, 101)
-    found = problem.fit(motion.dq / problem.limits.velocity)
-    np.testing.assert_allclose(found, x, rtol=0.0, atol=1e-9)
-
-
-def test_box_is_the_range_and_amplitudes_as_large(make):
-    problem = make(center={'elbow_joint': 1.0})
-    lowest, highest = problem.box()
-    assert lowest.shape == highest.shape == (problem.size,)
-    for joint, feature in enumerate(problem.features):
-        lower, upper = problem.limits.lower[joint], problem.limits.upper[joint]
-        amplitudes = feature if joint == 2 else feature[1:]
-        if joint != 2:
-            assert (lowest[feature[0]], highest[feature[0]]) == (lower, upper)
-        np.testing.assert_array_equal(highest[amplitudes], upper - lower)
-        np.testing.assert_array_equal(lowest[amplitudes], lower - upper)
-
-
 # --- limits --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize('changes', [
-    {}, {'jerk': 2.0}, {'center': {'elbow_joint': 1.9}}, {'form': SPLINE},
-], ids=['as it is', 'jerk', 'a centre', 'another form'])
-def test_linear_limits_are_those_of_the_joints(make, rng, changes):
-    """At the largest amplitude that they allow some limit is used up on a dense grid."""
-    problem = make(**changes)
-    for joint in range(6):
-        x = about_the_middle(problem, rng)
-        coefficients = problem.coefficients(x)
-        coefficients[np.arange(6) != joint, 1:] = 0.0
-        x = problem.candidate(coefficients)
-        scale = largest_scale(problem, x, lambda at: within(problem, at))
-        times, motion = motion_of(problem, scaled(problem, x, scale))
-        # The grid of the search misses peaks by a few percent and no dense one is beneath it. All
-        # joints but one are at rest in turn, so that each is limited by itself.
-        assert 1.0 - 1e-3 <= limit_uses(problem, motion, times)[:, joint].max() < 1.05
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-def test_conservative_limits_bound_the_amplitudes(conservative, seed):
-    """No share is above 1, and smaller auxiliary variables than those of `lift` break a limit."""
-    rng, problem = np.random.default_rng(seed), conservative
-    x = about_the_middle(problem, rng)
-    scale = largest_scale(problem, x, lambda at: within(problem, at))
-    largest = scaled(problem, x, scale)
-    shares = conservative_shares(
-        problem.form, problem.coefficients(largest), problem.limits, rounding=0.0
-    )
-    # The directions leave 4 %: the cosine of pi / 16, once for the direction, once for the bound.
-    assert 0.96 <= shares.max() <= 1.0 + 1e-9
-    A, b = problem.linear_limits
-    z = problem.lift(largest)
-    z[problem.size + rng.integers(len(z) - problem.size)] *= 0.999
-    assert np.any(A @ z > b + 1e-9)
-
-
-def test_conservative_limits_see_the_centre(conservative, rng):
-    """Off the middle the nearer end counts: at an end no amplitude is left."""
-    problem = conservative
-    lower, upper = problem.limits.lower[0], problem.limits.upper[0]
-    middle = about_the_middle(problem, rng, 0.0)
-    for position, kept in (
-        (lower + 1e-6, True), (upper - 1e-6, True), (lower - 1e-6, False), (upper + 1e-6, False),
-    ):
-        still = middle.copy()
-        still[problem.features[0][0]] = position
-        assert within(problem, still) == kept
-    assert problem.repair(scaled(problem, problem.draw(rng), 3.0)) is not None
 
 
 @pytest.mark.parametrize('changes', [
@@ -421,17 +274,6 @@ def test_what_is_drawn_keeps_the_limits_of_the_joints(make, changes):
     assert not np.array_equal(first, x)
     again = problem.draw(np.random.default_rng(3))
     np.testing.assert_array_equal(first, again)
-
-
-def test_what_is_drawn_is_clear_at_least_in_its_middle(in_a_cell):
-    """It stands still there without breaking any limit of the path."""
-    rng = np.random.default_rng(4)
-    model = in_a_cell.collision
-    for _ in range(10):
-        coefficients = in_a_cell.coefficients(in_a_cell.draw(rng))
-        middle = coefficients[:, 0]
-        assert model.distances(middle).min() > in_a_cell.experiment.clearance
-        assert path_uses(in_a_cell, Motion(middle[None], np.zeros((1, 6)), np.zeros((1, 6)))) < 1.0
 
 
 def path_uses(problem, motion):
@@ -487,30 +329,6 @@ def test_what_is_repaired_keeps_every_limit(in_a_cell):
     assert any(in_a_cell.is_clear(x) for x in repaired)
 
 
-def test_repair_makes_motions_no_larger(make, rng):
-    """What keeps its limits stays as it is; joints that do not are scaled, each by itself."""
-    problem = make()
-    x = scaled(problem, problem.draw(rng), 0.5)
-    np.testing.assert_allclose(problem.repair(x), x, rtol=0.0, atol=1e-12)
-    coefficients = problem.coefficients(x)
-    coefficients[1, 1:] *= 40.0
-    repaired = problem.coefficients(problem.repair(problem.candidate(coefficients)))
-    others = np.arange(6) != 1
-    np.testing.assert_allclose(repaired[others], problem.coefficients(x)[others], atol=1e-12)
-    share = repaired[1, 1:] / coefficients[1, 1:]
-    np.testing.assert_allclose(share, share[0], rtol=1e-9)
-    times, motion = motion_of(problem, problem.candidate(repaired))
-    assert 0.97 < limit_uses(problem, motion, times)[:, 1].max() <= 1.0
-
-
-def test_a_centre_out_of_its_range_cannot_be_repaired(make, rng):
-    problem = make()
-    for bound in (problem.limits.lower, problem.limits.upper):
-        coefficients = problem.coefficients(problem.draw(rng))
-        coefficients[2, 0] = bound[2]
-        assert problem.repair(problem.candidate(coefficients)) is None
-
-
 def test_gradients_of_path_limits(in_a_cell):
     """Torque, box, speed, rules and clearances, each by its slope."""
     rng = np.random.default_rng(6)
@@ -538,83 +356,6 @@ def test_gradients_of_path_limits(in_a_cell):
     assert off.mean() < 0.02
 
 
-def test_path_limits_say_what_is_kept(in_a_cell):
-    """Above zero where a share is beyond 98 %, or a clearance is missed by a share of 0.1 m."""
-    rng = np.random.default_rng(7)
-    seen = []
-    for factor in np.geomspace(0.05, 3.0, 30):
-        x = scaled(in_a_cell, in_a_cell.draw(rng), factor)
-        g, _ = in_a_cell.path_limits(x, np.zeros(0))
-        _, motion = motion_of(in_a_cell, x, 2001)
-        use = path_uses(in_a_cell, motion)
-        if use < 0.98:
-            assert g.max() <= 0.0
-        elif use > 1.0:
-            assert g.max() > 0.0
-        seen.append(use > 1.0)
-        instants = rng.uniform(0.0, in_a_cell.form.duration, 5)
-        with_clearance, _ = in_a_cell.path_limits(x, instants)
-        poses = in_a_cell.form.basis(instants)[0] @ in_a_cell.coefficients(x).T
-        nearest = [np.sort(in_a_cell.collision.distances(q))[:2] for q in poses]
-        kept = in_a_cell.experiment.clearance + 0.005
-        # At many amplitudes: they are as the uses on a dense grid, but for peaks in between.
-        # Distances are coal's, to some 1e-6 m.
-        np.testing.assert_allclose(
-            with_clearance[-10:], (kept - np.ravel(nearest)) / 0.1, rtol=0.0, atol=1e-4
-        )
-    assert 0 < sum(seen) < 30
-
-
-def test_missed_are_the_instants_of_nearest_approach(in_a_cell):
-    """Each is a local minimum below the clearance that a search keeps; all that there are."""
-    rng = np.random.default_rng(8)
-    kept = in_a_cell.experiment.clearance + 0.005
-    found = 0
-    for _ in range(10):
-        x = scaled(in_a_cell, in_a_cell.draw(rng), 2.5)
-        _, motion = motion_of(in_a_cell, x, 1001)
-        nearest = np.array([in_a_cell.collision.distances(q).min() for q in motion.q])
-        missed = in_a_cell.missed(x)
-        # The coarser grid may step over what is too near for an instant only.
-        if nearest.min() > kept + 1e-3:
-            assert missed.size == 0
-        elif nearest.min() < kept - 0.01:
-            times = np.linspace(0.0, in_a_cell.form.duration, 1001)
-            assert np.min(np.abs(missed - times[np.argmin(nearest)])) < 0.1
-            found += 1
-        poses = in_a_cell.form.basis(missed)[0] @ in_a_cell.coefficients(x).T
-        assert all(in_a_cell.collision.distances(q).min() < kept for q in poses)
-    assert found > 1
-
-
-def test_violation_is_what_is_broken(make, rng):
-    """By hand: one joint at twice its speed and more, beyond its window, nothing else."""
-    problem = make(margins=replace(make().experiment.margins, torque=1.0))
-    x = about_the_middle(problem, rng, 0.0)
-    assert problem.violation(x) == 0.0
-    coefficients = problem.coefficients(x)
-    coefficients[5, 1:] = rng.standard_normal(FORM.n_coefficients - 1)
-    times, motion = motion_of(problem, problem.candidate(coefficients))
-    coefficients[5, 1:] *= 2.0 / limit_uses(problem, motion, times)[:, 5].max()
-    x = problem.candidate(coefficients)
-    times, motion = motion_of(problem, x)
-    expected = np.maximum(limit_uses(problem, motion, times)[:, 5] - 1.0, 0.0).sum()
-    # The grid of the search misses peaks by a few percent of the limit.
-    assert problem.violation(x) == pytest.approx(expected, abs=0.1)
-    assert expected >= 1.0
-
-
-def test_where_nothing_can_be_hit_steps_are_unbounded(make, in_a_cell):
-    free = make()
-    assert free.first_radius == INF
-    assert free.missed(free.draw(np.random.default_rng(0))).size == 0
-    assert free.is_clear(np.full(free.size, 9.0))
-    assert free.describe_middle() == ''
-    assert 0.0 < in_a_cell.first_radius < 1.0
-    instants = in_a_cell.instants
-    assert (instants[0], instants[-1]) == (0.0, FORM.duration)
-
-
 # --- what cannot be designed ---------------------------------------------------------------
 
 
@@ -633,22 +374,3 @@ def test_an_impossible_cell_is_refused_by_name_and_place(make):
     x, y, z = (float(value) for value in place.split(', '))
     assert max(abs(x), abs(y), abs(z - 0.5)) <= 0.75 + 1e-3, 'inside the cage'
     assert 'cage' in problem.describe_middle()
-
-
-def test_a_centre_that_cannot_be_is_refused_by_name(make):
-    """Out of what window and margin leave, or of a joint that there is not."""
-    with pytest.raises(UsageError, match=r'elbow_joint is 3.1 rad; .* leave -?[0-9.]+ to'):
-        make(window={}, center={'elbow_joint': 3.1})
-    with pytest.raises(UsageError, match='center of the experiment names the joint elbow;'):
-        make(center={'elbow': 1.0})
-
-
-@pytest.mark.parametrize(('limits', 'message'), [
-    ([(-3.0, -2.0)], r'all break the limit rule of 1 elbow_joint '),
-    ([(0.5, 1.0), (1.5, 2.0)], 'none keeps all limits of the path at once'),
-])
-def test_impossible_rules_are_refused_by_name(make, limits, message):
-    """A limit that every pose breaks is named, not the cell; two may exclude each other."""
-    rules = tuple(SumOfJoints({'elbow_joint': 1.0}, 0.0, *each) for each in limits)
-    with pytest.raises(UnsafeMotionError, match=message):
-        make(rules=rules).draw(np.random.default_rng(0))

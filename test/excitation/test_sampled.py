@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation import (
-    check_rest_at_ends, dump_trajectory, knot_coefficients, load_trajectory,
-    SampledParametrization, Trajectory,
+    check_rest_at_ends, knot_coefficients, SampledParametrization, Trajectory,
 )
 from scipy.interpolate import BPoly
 
@@ -42,43 +41,6 @@ def test_pieces_are_hermites_quintics(knots):
     )
 
 
-def test_direct_samples_are_those_of_the_basis(knots):
-    """Also before the start, and after the end, where a repetition begins; sums of six terms."""
-    t = np.linspace(-1.0, 6.0, 300)
-    coefficients = knot_coefficients(*knots)
-    for direct, basis in zip(FORM.sample(coefficients, t), FORM.basis(t), strict=True):
-        np.testing.assert_allclose(direct, basis @ coefficients.T, atol=1e-10)
-
-
-def test_the_end_is_the_end_and_not_the_start(knots):
-    """Passed by rounding, the motion does not jump to where it started."""
-    end = trajectory(knots).sample(2.3 * (1.0 + np.array([-1e-15, 0.0, 1e-15, 1e-12])))
-    np.testing.assert_allclose(end.q, np.tile(knots[0][-1], (4, 1)), atol=1e-9)
-
-
-def test_thousands_of_knots_are_sampled_directly(rng):
-    """A basis would take gigabytes."""
-    times = np.linspace(0.0, 10.0, 5001)
-    q = np.cumsum(rng.normal(size=(5001, 6)), axis=0)
-    form = SampledParametrization(times.tolist())
-    many = form.sample(knot_coefficients(q, 0.0 * q, 0.0 * q), np.linspace(0.0, 10.0, 20_001))
-    # Every fourth sample is a knot; positions of a hundred are rounded to 1e-14.
-    np.testing.assert_allclose(many[0][::4], q, atol=1e-11)
-
-
-def test_the_grid_of_a_check_has_samples_in_every_piece():
-    grid = np.linspace(0.0, FORM.duration, FORM.grid_samples)
-    assert np.histogram(grid, bins=TIMES)[0].min() >= 8
-
-
-def test_a_file_holds_it_to_the_bit(knots, tmp_path):
-    path = tmp_path / 'trajectory.yaml'
-    path.write_text(dump_trajectory(trajectory(knots)))
-    loaded = load_trajectory(path)
-    assert loaded.form == FORM
-    assert loaded.coefficients.tobytes() == knot_coefficients(*knots).tobytes()
-
-
 @pytest.mark.parametrize('kind', range(3))
 def test_what_does_not_end_as_it_starts_is_not_repeated(knots, kind):
     """Neither position nor velocity nor acceleration may jump; the joint is named."""
@@ -89,18 +51,6 @@ def test_what_does_not_end_as_it_starts_is_not_repeated(knots, kind):
     trajectory(knots, periods=1)
     with pytest.raises(DescriptionError, match=r'periods is 3, .* of b is .* periods must be 1'):
         trajectory(knots, periods=3)
-
-
-def test_no_piece_hides_between_the_instants_of_a_check():
-    """A step within the shortest piece allowed is seen a thousand times a second."""
-    for first in np.linspace(0.5, 0.501, 11):
-        form = SampledParametrization([0.0, first, first + 0.002, 1.0])
-        q = np.array([[0.0], [0.0], [0.01], [0.01]])
-        times = np.linspace(0.0, 1.0, 1001)
-        _, dq, _ = form.sample(knot_coefficients(q, 0.0 * q, 0.0 * q), times)
-        # Points at rest on both sides of it: none of them shows its speed, 1.875 of the mean; a
-        # sample within the middle half of the piece, which one always is, shows half of that.
-        assert dq.max() > 0.5 * 1.875 * 0.01 / 0.002
 
 
 @pytest.mark.parametrize(('knot', 'place'), [(0, 'start'), (-1, 'end')])

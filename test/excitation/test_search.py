@@ -15,10 +15,9 @@ import pytest
 from robot_identification.excitation import Budget
 from robot_identification.excitation.optimizers import search as search_module
 from robot_identification.excitation.optimizers.search import (
-    Candidate, Job, Optimizer, Outcome, SearchState,
+    Candidate, Job, Optimizer, Outcome,
 )
 
-INF = float('inf')
 EACH, OF_A_ROUND = 7, 5
 
 
@@ -101,13 +100,6 @@ def test_the_job_that_reaches_the_budget_is_finished_and_no_other_begun(
     assert (None if state.best is None else state.best.x[0]) == min(feasible, default=None)
 
 
-def test_no_budget_no_job(clock):
-    for budget in (Budget(0), Budget(100, seconds=0.0)):
-        task = Task(clock)
-        assert state_bytes(searched(task, budget)) == state_bytes(SearchState())
-        assert task.done == []
-
-
 @given(seconds=st.floats(0.1, 60.0), pace=st.integers(0, 2**32 - 1))
 def test_a_search_ended_by_its_time_is_repeated_by_its_count(seconds, pace):
     """Whenever it ends, within a round or at its end: the state is the same to the last bit."""
@@ -121,60 +113,3 @@ def test_a_search_ended_by_its_time_is_repeated_by_its_count(seconds, pace):
         assert clock.now - 100.0 - durations[len(task.done) - 1] < seconds
         again = searched(Task(clock), Budget(state.evaluations))
         assert state_bytes(again) == state_bytes(state)
-
-
-def test_rounds_differ_and_seeds_too(clock):
-    """Every round has random numbers of its own, which depend on the seed and its count alone."""
-    tasks = []
-    for seed in (1, 2):
-        tasks.append(Task(clock))
-        searched(tasks[-1], Budget(EACH * OF_A_ROUND * 3), seed=seed)
-    numbers = [number for task in tasks for number in task.done]
-    assert len(set(numbers)) == 30
-    # The first round remembers nothing of any before.
-    expected = np.random.default_rng([1, 0]).standard_normal(OF_A_ROUND)
-    np.testing.assert_array_equal(tasks[0].done[:OF_A_ROUND], expected)
-
-
-@given(pace=st.integers(0, 2**32 - 1), seconds=st.sampled_from([INF, 5.0, 60.0]))
-def test_what_is_told_never_goes_back(pace, seconds):
-    """However unequal jobs are, and whichever limit ends the search: its share grows to 1."""
-    with own_clock() as clock:
-        durations = np.random.default_rng(pace).pareto(0.8, 1000)
-        task, told = Task(clock), []
-        task.seconds = lambda number: durations[len(task.done)]
-        searched(task, Budget(200, seconds), report=told.append)
-        shares = [progress.share for progress in told]
-        assert shares == sorted(shares)
-        assert 0.0 <= shares[0] <= shares[-1] == 1.0
-        assert [progress.evaluations for progress in told] == [
-            EACH * (k + 1) for k in range(len(task.done))
-        ]
-        for k, progress in enumerate(told):
-            feasible = [number for number in task.done[:k + 1] if number >= 0.0]
-            assert progress.best == min(feasible, default=INF)
-            assert progress.feasible == len(feasible)
-            assert 0.0 <= progress.seconds_left <= seconds
-
-
-def test_the_time_left_is_by_the_pace_so_far(clock):
-    """Two seconds a job of seven evaluations: of 70 the rest after the third takes 14 s."""
-    told = []
-    searched(Task(clock, lambda number: 2.0), Budget(70), report=told.append)
-    assert [progress.seconds_left for progress in told] == pytest.approx(
-        [18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 0.0]
-    )
-    assert told[2].share == pytest.approx(0.3)
-    told = []
-    searched(Task(clock, lambda number: 2.0), Budget(70, 10.0), report=told.append)
-    assert [progress.seconds_left for progress in told] == pytest.approx([8.0, 6.0, 4.0, 2.0, 0.0])
-
-
-def test_the_first_of_equals_is_the_best():
-    """So that the order of jobs decides, and nothing else."""
-    one, same, worse = (Candidate(np.zeros(1), value, 0.0, True) for value in (1.0, 1.0, 2.0))
-    for candidates in ((one, same), (worse, one, same), (one, worse)):
-        state = SearchState()
-        for candidate in candidates:
-            state = search_module._take(state, Outcome((candidate,), 1))
-        assert state.best is one

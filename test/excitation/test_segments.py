@@ -12,15 +12,9 @@ from robot_identification.excitation import (
     Budget, certify, design_excitation, dump_trajectory, evaluate_motion, load_trajectory,
     motion_limits,
 )
-from robot_identification.excitation.certificate import experiment_sha256
-from robot_identification.excitation.design import with_segments
 from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.parametrizations import CompositeParametrization
 from robot_identification.excitation.parametrizations.composite import SlowReversals, Stops
-from robot_identification.excitation.parametrizations.point_to_point import (
-    StaticPosesParametrization,
-)
-from robot_identification.excitation.problem import TrajectoryProblem
 
 STOPS = {'name': 'stops', 'poses': 3, 'dwell': 0.5, 'move_time': 1.0}
 REVERSALS = {'name': 'slow_reversals', 'reversals': 4, 'move_time': 0.8, 'travel': 0.02}
@@ -87,17 +81,6 @@ def test_the_arm_rests_at_each_pose(ur5, trajectory):
     assert np.all(np.ptp(poses, axis=0) > 0.1)
 
 
-def test_all_joints_reverse_slowly(ur5, trajectory):
-    """Four turning points within twice the travel, at up to 1.875 * 0.04 / 0.8 rad/s."""
-    part = trajectory.sample(np.linspace(11.5, 15.5, 4001))
-    assert np.all(np.ptp(part.q, axis=0) <= 2.0 * 0.02 + 1e-12)
-    assert np.all(np.ptp(part.q, axis=0) > 0.01)
-    assert np.all(np.abs(part.dq).max(axis=0) <= 1.875 * 0.04 / 0.8 + 1e-12)
-    for dq in part.dq.T:
-        turns = np.sign(dq[np.abs(dq) > 1e-9])
-        assert np.count_nonzero(np.diff(turns)) == 4
-
-
 def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory, plain):
     """A limit that only the rests break refuses the whole; the criterion is of the first part."""
     found = trajectory.certificate['experiment']['segments']
@@ -118,22 +101,6 @@ def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory, plain):
         assert one.criteria == pytest.approx(other.criteria, rel=1e-6)
 
 
-def test_the_order_is_that_of_the_list(ur5, experiment, trajectory):
-    """The same parts, the searched one last: what they do is only later or earlier."""
-    last = experiment_of(segments=[STOPS, REVERSALS, 'fourier'])
-    assert (last.segments, last.segments_before) == (experiment.segments, 2)
-    moved = design(ur5, last)
-    assert moved.form.searched_span == (9.5, 15.5)
-    for start, length, place in ((0.0, 6.0, 9.5), (6.0, 5.5, 0.0), (11.5, 4.0, 5.5)):
-        t = np.linspace(0.001, length - 0.001, 300)
-        here, there = trajectory.sample(start + t), moved.sample(place + t)
-        for name in 'q', 'dq', 'ddq':
-            np.testing.assert_allclose(getattr(there, name), getattr(here, name), atol=1e-9)
-    ours, theirs = (evaluate_motion(ur5, experiment, one).optimized for one in (trajectory, moved))
-    for one, other in zip(ours, theirs, strict=True):
-        assert one.criteria == pytest.approx(other.criteria, rel=1e-6)
-
-
 def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, experiment, trajectory, tmp_path):
     assert design(ur5, experiment).sha256 == trajectory.sha256
     assert design(ur5, experiment, seed=4).sha256 != trajectory.sha256
@@ -143,44 +110,6 @@ def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, experiment, traject
     t = np.linspace(0.0, found.duration, 300)
     np.testing.assert_array_equal(found.sample(t).q, trajectory.sample(t).q)
     assert isinstance(found.form, CompositeParametrization)
-
-
-def test_poses_keep_clear_of_obstacles(ur5):
-    """A table through which random poses would go; the proof of the certificate is of all."""
-    trajectory = design(ur5, experiment_of(
-        obstacles={'table': {'size': [4.0, 4.0, 0.05], 'xyz': [0.0, 0.0, -0.03]}},
-        window={'shoulder_lift_joint': [-2.8, -0.3]}, collision='on',
-    ))
-    assert trajectory.certificate['collision']['nearest'] >= 0.02
-
-
-def test_a_start_at_the_end_of_its_range_leaves_room(ur5, experiment, plain):
-    """Reversals are beside such a start, poses on its free side: within the limits, not small."""
-    limits = motion_limits(ur5, experiment)
-    coefficients = plain.coefficients.copy()
-    coefficients[:, 1:] = 0.0
-    coefficients[:, 0] = limits.upper - 1e-3
-    start = replace(plain, coefficients=coefficients)
-    motion = with_segments(TrajectoryProblem(ur5, experiment), start, 0)
-    q = motion.sample(np.linspace(6.0, motion.duration, 4000)).q
-    assert np.all(q <= limits.upper) and np.all(q >= limits.lower)
-    assert np.all(np.ptp(q[-1000:], axis=0) > 0.01)
-
-
-@pytest.mark.parametrize('entry', [
-    'fourier, stops, slow_reversals', 'stops,slow_reversals', ['stops', 'slow_reversals'],
-    [{'name': 'stops'}, 'slow_reversals'],
-])
-def test_segments_are_named_in_a_list(entry):
-    assert experiment_of(segments=entry).segments == (Stops(), SlowReversals())
-
-
-def test_experiments_without_segments_keep_their_hash():
-    plain = experiment_of(segments=[])
-    assert plain.segments == () == experiment_of(segments='fourier').segments
-    content = {key: value for key, value in CONTENT.items() if key != 'segments'}
-    assert experiment_sha256(plain) == experiment_sha256(read_experiment(content, 'a test'))
-    assert experiment_sha256(plain) != experiment_sha256(experiment_of())
 
 
 @pytest.mark.parametrize(('changes', 'message'), [
@@ -197,25 +126,3 @@ def test_experiments_without_segments_keep_their_hash():
 def test_refuses_other_segments(changes, message):
     with pytest.raises(DescriptionError, match=message):
         experiment_of(**changes)
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'searched': 2}, 'searched is 2, it must be a whole number from 0'),
-    ({'parts': []}, 'parts must be a list of 1 to 10 forms'),
-    ({'parts': [{'form': 'trapezoidal'}]}, r"parts\[0\]: unknown form 'trapezoidal'"),
-    ({'parts': [{'form': 'fourier'}, {'form': 'via_points', 'wait': 1}]}, r'parts\[1\]: .*wait'),
-    ({'parts': [{'form': 'fourier', 'base_period': 400.0}] * 2}, 'duration is 800.0 s'),
-])
-def test_refuses_other_parts(options, message):
-    with pytest.raises(DescriptionError, match=message):
-        CompositeParametrization(**options)
-
-
-def test_parts_are_the_same_whether_options_are_written_out():
-    short, long = (
-        CompositeParametrization([{'form': 'static_poses', **options}])
-        for options in ({}, StaticPosesParametrization().options())
-    )
-    assert short == long and hash(short) == hash(long)
-    assert short != CompositeParametrization()
-    assert CompositeParametrization() != CompositeParametrization(searched=1)

@@ -3,30 +3,27 @@
 
 """What a model knows of an experiment, what a motion leaves weak, and the next motion."""
 
-from argparse import Namespace
 from dataclasses import replace
 
 from builders import two_link_urdf
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.cli.excite import knowledge_from_option, robot_from_after
-from robot_identification.cli.excite_text import describe_weakness, weakness_content
+from robot_identification.cli.excite_text import describe_weakness
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
-    Budget, design_excitation, find_experiment, FourierParametrization, knowledge_of_model,
-    load_experiment, motion_limits, next_experiment, Trajectory, weak_parameters,
+    find_experiment, FourierParametrization, knowledge_of_model,
+    load_experiment, motion_limits, Trajectory, weak_parameters,
 )
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (
     BaseColumns, experiment_reduction, information_root, Knowledge, runs_until, standard_errors,
 )
-from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.sequential import _weights, allowed_errors
 from robot_identification.model import (
-    BaseReduction, CoulombFriction, dump_model, gravity_of_mounting, IdentifiedModel,
+    BaseReduction, CoulombFriction, gravity_of_mounting, IdentifiedModel,
     make_robot_model, make_standard_parameters, Motion, observation_matrix, parse_urdf,
-    PowerViscousFriction, reduce_to_base, SignalSource, ViscousFriction,
+    reduce_to_base, SignalSource, ViscousFriction,
 )
 from robot_identification.model.robot_model import Drives
 
@@ -152,56 +149,6 @@ def test_what_only_the_model_has_is_left_open_and_the_rest_is_its_covariance(arm
     assert noted == ('friction' in changes)
 
 
-def test_what_the_model_does_not_have_is_unknown_by_name(arm, wanted):
-    known = knowledge_of_model(
-        identified(arm, lively(arm), NOISE), arm,
-        replace(wanted, friction='coulomb,viscous,offset'),
-    )
-    assert 'the model does not determine f01, f02' in known.notes
-    assert int(np.isinf(standard_errors(known.rows)).sum()) == 2
-
-
-def test_what_the_data_did_not_show_is_unknown(arm, wanted):
-    """A model without the friction of an idle joint says nothing of it, and all of the rest."""
-    model = identified(arm, lively(arm), NOISE, keep=lambda name: name not in ('fc2', 'fv2'))
-    known = knowledge_of_model(model, arm, wanted)
-    names = experiment_reduction(arm, wanted).names
-    lost = [names.index('fc2'), names.index('fv2')]
-    assert np.all(known.rows[:, lost] == 0.0)
-    assert 'the model does not determine fc2, fv2' in known.notes
-
-
-def test_coefficients_of_another_shape_are_other_parameters(arm, wanted):
-    """Viscosity with another power is another curve; a width is only a passage through zero."""
-    experiment = replace(wanted, friction='coulomb,power_viscous')
-    default = PowerViscousFriction().exponent
-    for exponent, rank in ((default, 0), (default + 0.2, 2)):
-        friction = (CoulombFriction(0.05), PowerViscousFriction(exponent))
-        known = knowledge_of_model(
-            identified(arm, lively(arm), NOISE, friction), arm, experiment
-        )
-        assert int(np.isinf(standard_errors(known.rows)).sum()) == rank
-        assert bool(known.notes) == bool(rank)
-
-
-def test_a_singular_covariance_claims_no_more_than_numbers_hold(arm, wanted):
-    """Two parameters that are one: their difference counts as known to 1e-6, not to 1e-20."""
-    covariance = np.array([[4.0, 2.0, 0.1], [2.0, 1.0, 0.05], [0.1, 0.05, 9.0]])
-    root, cut = information_root(covariance)
-    assert cut == 1
-    assert np.all(np.isfinite(root))
-    assert 1e5 < np.linalg.norm(root @ np.array([1.0, -2.0, 0.0])) < 1e8
-    # The others are as they were: rounding of a matrix with condition 1e13 is 1e-3.
-    held = np.linalg.inv(root.T @ root)
-    np.testing.assert_allclose(np.diag(held), np.diag(covariance), rtol=1e-2)
-    model = identified(arm, lively(arm), NOISE)
-    C = model.covariance.copy()
-    C[0, :], C[:, 0] = C[1, :], C[:, 1]
-    C[0, 0] = C[1, 1]
-    known = knowledge_of_model(replace(model, covariance=C), arm, wanted)
-    assert any('better than numbers can say' in note for note in known.notes)
-
-
 @given(st.integers(0, 2**31))
 def test_errors_and_times_are_those_of_the_sum_of_information(seed):
     """Against plain inverses, which well-conditioned examples allow; times put back in."""
@@ -270,94 +217,6 @@ def test_weak_parameters_are_named_with_the_time_that_mends_them(arm, wanted, fi
     )
 
 
-def test_what_a_motion_does_not_show_is_never_mended(arm, wanted, first):
-    still = first.coefficients.copy()
-    still[1, 1:] = 0.0
-    frozen = replace(first, coefficients=still)
-    weakness = weak_parameters(arm, wanted, frozen, no_knowledge(arm, wanted))
-    friction = [weakness.names.index(name) for name in ('fc2', 'fv2')]
-    assert np.all(np.isinf(weakness.after[friction]))
-    assert np.all(np.isinf(weakness.minutes[friction]))
-    text = ' '.join(describe_weakness(weakness).split())
-    assert 'never' in text and 'no time of it suffices for' in text
-    entry = next(
-        one for one in weakness_content(weakness)['parameters'] if one['name'] == 'fc2'
-    )
-    assert entry['weak'] is True
-
-
-def test_the_value_is_the_log_determinant_of_what_is_known_after_the_motion(arm, wanted, first):
-    model = identified(arm, first.sample(np.arange(400) / RATE), NOISE)
-    known = knowledge_of_model(model, arm, wanted)
-    problem = TrajectoryProblem(arm, wanted, known)
-    x = problem.draw(np.random.default_rng(5))
-    value = problem.objective(x)
-    motion = Motion(*wanted.form.sample(
-        problem.coefficients(x), np.arange(40) * wanted.form.duration / 40
-    ))
-    each = RATE * wanted.form.duration / 40
-    total = known.rows.T @ known.rows + each * information(arm, wanted, motion, NOISE)
-    rank = len(total)
-    rows = 40 * arm.n + len(known.rows)
-    scaled = total * known.allowed * known.allowed[:, None]
-    expected = -np.linalg.slogdet(scaled)[1] / rank + np.log(rows)
-    assert value == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.fixture(scope='module')
-def following(arm, wanted, first):
-    model = identified(arm, first.sample(np.arange(400) / RATE), NOISE)
-    known = knowledge_of_model(model, arm, wanted)
-    motion = design_excitation(arm, wanted, seed=1, budget=Budget(60), knowledge=known)
-    return known, motion
-
-
-def test_the_next_motion_shrinks_the_volume_more_than_repeating_the_first(
-    arm, wanted, first, following
-):
-    """By how much the volume of the region of confidence shrinks, on recorded samples."""
-    known, motion = following
-    P = known.rows.T @ known.rows
-    times = np.arange(400) / RATE
-    gains = [
-        0.5 * np.linalg.slogdet(P + information(arm, wanted, one.sample(times), NOISE))[1]
-        - 0.5 * np.linalg.slogdet(P)[1]
-        for one in (first, motion)
-    ]
-    assert gains[0] == pytest.approx(0.5 * np.log(2.0) * len(P), rel=0.05), 'twice the same'
-    assert gains[1] > 1.5 * gains[0]
-    after, repeated = (weak_parameters(arm, wanted, one, known) for one in (motion, first))
-    assert np.max(after.after / after.allowed) < np.max(repeated.after / repeated.allowed)
-
-
-def test_errors_that_are_promised_are_those_of_an_estimator(arm, wanted, first, following):
-    """Known truth, white noise, least squares of both recordings together, four hundred times."""
-    known, motion = following
-    promised = weak_parameters(arm, wanted, motion, known).after
-    times = np.arange(400) / RATE
-    columns = BaseColumns(arm, wanted)
-    W = np.vstack([columns.matrix(one.sample(times)) for one in (first, motion)])
-    sigma = np.tile(NOISE, 800)
-    truth = np.linspace(-1.0, 2.0, W.shape[1])
-    rng = np.random.default_rng(8)
-    measured = (W @ truth)[:, None] + sigma[:, None] * rng.normal(size=(len(W), 400))
-    found = np.linalg.lstsq(W / sigma[:, None], measured / sigma[:, None], rcond=None)[0]
-    deviation = found.std(axis=1)
-    # The deviation of 400 estimates has a relative error of 3.5 %; five of those are allowed, and
-    # the 2 % of sampling. The mean is within five of its own errors of the truth.
-    np.testing.assert_allclose(deviation, promised, rtol=5 * 0.035 + 0.02)
-    assert np.all(np.abs(found.mean(axis=1) - truth) < 5.0 * deviation / 20.0)
-
-
-def test_a_criterion_of_one_motion_alone_is_replaced_and_said(wanted):
-    changed, notes = next_experiment(
-        replace(wanted, criterion='condition_number', samples=(20, 40))
-    )
-    assert (changed.criterion, changed.samples) == ('trace_of_inverse', (40,))
-    assert len(notes) == 2
-    assert next_experiment(wanted) == (wanted, ())
-
-
 def test_models_that_say_nothing_useful_are_refused(arm, wanted):
     model = identified(arm, lively(arm), NOISE)
     cases = [
@@ -383,26 +242,3 @@ def test_models_that_say_nothing_useful_are_refused(arm, wanted):
     longer = make_robot_model(parse_urdf(two_link_urdf(xyz=(0, 0, 0.4)), 'longer'))
     with pytest.raises(UsageError, match=r'one of made_up is placed otherwise .* by 0\.1'):
         knowledge_of_model(model, longer, wanted)
-
-
-def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
-    path = tmp_path / 'identified_model.yaml'
-    model = identified(arm, lively(arm), NOISE)
-    path.write_text(dump_model(model))
-    names = ('robot', 'urdf', 'joints', 'drive_gains', 'xacro_arguments', 'mounting', 'gravity')
-    args = Namespace(**dict.fromkeys(names), after=path)
-    robot = robot_from_after(args)
-    assert robot.joint_names == arm.joint_names
-    experiment, known = knowledge_from_option(args, robot, wanted)
-    assert experiment is wanted
-    # The file holds every digit.
-    direct = knowledge_of_model(model, arm, wanted)
-    np.testing.assert_allclose(known.rows, direct.rows, rtol=1e-9, atol=1e-9)
-    hanging = robot_from_after(Namespace(**{**vars(args), 'mounting': [np.pi, 0.0, 0.0]}))
-    assert hanging.gravity[2] > 9.8
-    with pytest.raises(UsageError, match='--joints'):
-        robot_from_after(Namespace(**{**vars(args), 'joints': ['one']}))
-    assert knowledge_from_option(Namespace(after=None), robot, wanted) == (wanted, None)
-    path.write_text(dump_model(replace(model, quality={})))
-    with pytest.raises(UsageError, match=r'identified_model\.yaml: the model does not state'):
-        knowledge_from_option(args, robot, wanted)

@@ -4,7 +4,6 @@
 """An arm rests at every pose as long as it is said to, and comes to it from either side."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 from dwells import dwells_of
 from hypothesis import given, strategies as st
@@ -20,7 +19,6 @@ from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.parametrizations.point_to_point import (
     StaticPosesParametrization,
 )
-from robot_identification.excitation.problem import TrajectoryProblem
 
 SEEDS = st.integers(0, 2**32 - 1)
 MONOTONE = StaticPosesParametrization(3, 1.0, 1.5, True, True)
@@ -72,17 +70,6 @@ def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
         assert np.abs(dq).max() < 1e-12 and np.abs(ddq).max() < 1e-12
 
 
-@pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
-def test_dwells_follow_each_other_by_a_move(form):
-    """From a first move to a last one, with two moves where the motion turns without a rest."""
-    dwells = dwells_of(form.itinerary)
-    assert dwells[0].start == form.move_time
-    assert dwells[-1].stop == pytest.approx(form.duration - form.move_time, rel=1e-12)
-    for one, other in pairwise(dwells):
-        moves = 2 if one.pose == other.pose else 1
-        assert other.start - one.stop == pytest.approx(moves * form.move_time, rel=1e-12)
-
-
 def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
     order = {
         name: [dwell.pose for dwell in dwells_of(form.itinerary)]
@@ -93,16 +80,6 @@ def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
         # Without the ends, which are reached from one side only.
         'monotone': [1, 2, 3, 3, 2, 1],
     }
-
-
-def test_moves_are_quintics_between_the_poses(coefficients):
-    """Half-way in the middle, at 15/8 of the mean speed."""
-    form = WAYS['one way']
-    t = 0.5 * form.move_time + np.arange(5) * (form.move_time + form.dwell)
-    q, dq, _ = form.sample(coefficients, t)
-    poses = np.array([pose(coefficients, number) for number in (0, 1, 2, 3, 4, 0)])
-    np.testing.assert_allclose(q, 0.5 * (poses[1:] + poses[:-1]), atol=1e-12)
-    np.testing.assert_allclose(dq, 1.875 * np.diff(poses, axis=0) / form.move_time, atol=1e-12)
 
 
 @given(SEEDS, st.integers(1, 12))
@@ -127,28 +104,6 @@ def test_every_joint_comes_to_every_pose_from_both_sides(seed, poses):
     assert not form.suits(np.hstack([drawn[:, :1], 0.0199 / steps.min() * arranged[:, 1:]]))
 
 
-def test_a_pose_out_of_its_order_does_not_suit():
-    """Of a monotone form; others take poses as they are drawn, the same array."""
-    there = np.array([[0.3, 0.1, 0.2, 0.3, 0.4], [0.0, -0.1, -0.2, -0.3, -0.4]])
-    assert MONOTONE.suits(there)
-    swapped = there.copy()
-    swapped[1, [2, 3]] = swapped[1, [3, 2]]
-    assert not MONOTONE.suits(swapped)
-    free = WAYS['both ways']
-    assert free.suits(swapped) and not free.is_ordered
-    assert free.arrange(swapped, np.ones(2)) is swapped
-
-
-def test_forms_without_the_option_are_what_they_were():
-    """No key in files nor in what is hashed, so that older hashes hold."""
-    assert WAYS['both ways'].options() == {
-        'poses': 4, 'dwell': 1.0, 'move_time': 1.5, 'both_directions': True,
-    }
-    assert MONOTONE.options() == {
-        'poses': 3, 'dwell': 1.0, 'move_time': 1.5, 'both_directions': True, 'monotone': True,
-    }
-
-
 @pytest.mark.parametrize('name', ['ur5', pytest.param('ur5e', marks=long_test)])
 def test_the_shipped_experiment_is_certified(robots, name):
     """Of the first draws one keeps all limits, clear of the table, and every joint both sides."""
@@ -164,17 +119,6 @@ def alone(**changes):
     """Return the shipped experiment where nothing is within reach, with a few poses."""
     experiment = load_experiment(find_experiment('static_poses'))
     return replace(experiment, form=MONOTONE, collision=False, obstacles=(), **changes)
-
-
-def test_motions_that_cannot_be_scaled_in_order_are_no_motions(ur5):
-    """A motion a hundredth as large has steps that friction would not reverse in."""
-    problem = TrajectoryProblem(ur5, alone())
-    drawn, again = (problem.draw(np.random.default_rng(0)) for _ in range(2))
-    np.testing.assert_array_equal(drawn, again)
-    coefficients = problem.coefficients(drawn)
-    assert problem.repair(problem.candidate(coefficients)) is not None
-    coefficients[:, 1:] *= 0.01
-    assert problem.repair(problem.candidate(coefficients)) is None
 
 
 @pytest.mark.parametrize('optimizer', [name for name in OPTIMIZERS if name != 'random'])

@@ -15,7 +15,6 @@ from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers import search
 from robot_identification.excitation.optimizers.search import Budget, Job, Search, Workers
 from robot_identification.excitation.optimizers.spectral import Spectral
-from robot_identification.parallel import available_processors
 
 FOREVER = float('inf')
 # A worker begins within a few seconds, also on a busy machine; it ends at once.
@@ -63,18 +62,6 @@ def test_a_killed_process_is_an_error_that_says_what_to_do():
     wait_until_none_is_left()
 
 
-def test_a_process_killed_between_two_rounds_is_the_same_error():
-    """Whether that is seen when jobs are handed out or when their results are waited for."""
-    with pytest.raises(IdentificationError, match='--processes 1'), \
-            Workers(os.getpid, 2) as workers:
-        (number, _), = workers.run([Job(divmod, 1)], FOREVER)
-        worker, = (child for child in multiprocessing.active_children() if child.pid == number)
-        worker.kill()
-        worker.join()
-        list(workers.run([Job(divmod, 1)], FOREVER))
-    wait_until_none_is_left()
-
-
 def test_what_comes_too_late_does_not_count_and_is_not_waited_for(monkeypatch):
     """The first job is done in time; another would take an hour."""
     now = [0.0]
@@ -107,23 +94,3 @@ def test_processes_of_others_are_let_live():
         other.kill()
         other.join()
     wait_until_none_is_left()
-
-
-def test_one_process_does_its_jobs_here_and_in_their_order():
-    """No process is started; nothing is begun after the end."""
-    done = []
-
-    def build():
-        return done
-
-    with Workers(build) as workers:
-        assert workers.problem is done
-        jobs = [Job(lambda problem, number: problem.append(number), k) for k in range(4)]
-        assert len(list(workers.run(jobs, FOREVER))) == 4
-        assert list(workers.run(jobs, time.monotonic())) == []
-        assert children() == set()
-    assert done == [0, 1, 2, 3]
-
-
-def test_processors_that_may_be_used_are_at_least_one():
-    assert 1 <= available_processors() <= os.cpu_count()
