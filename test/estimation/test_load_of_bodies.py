@@ -14,8 +14,6 @@ from estimation.arm_problems import dataset_of, three_joint_urdf
 import numpy as np
 import pytest
 from robot_identification.estimation import WeightedLeastSquares
-from robot_identification.estimation.estimators.consistent import ConsistentAfter
-from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import estimate_under_load, LOAD_TOLERANCE, observe
 from robot_identification.model import (
     FrictionTerm, make_robot_model, Motion, parse_friction, parse_urdf, PLAIN_FRICTION,
@@ -107,18 +105,3 @@ def test_the_load_is_that_of_the_bodies_found():
     at = problem.reduction.names.index('fcl1')
     assert settled.theta[at] == pytest.approx(0.15, rel=0.02)
     assert abs(first.theta[at] - 0.15) > 3.0 * abs(settled.theta[at] - 0.15)
-
-
-@pytest.mark.parametrize(('estimator', 'once'), [
-    (SparseNonnegativeRegression(), True), (WeightedLeastSquares(), False),
-])
-def test_bodies_are_held_out_as_they_are_found(estimator, once):
-    """A dictionary fit has the load of its own passes; with plain laws bodies make their load."""
-    dataset = recording(0, load_and_direction, noise=0.002)
-    laws = parse_friction('dictionary' if once else 'coulomb,viscous,offset,load')
-    problem = observe(arm(), laws, [dataset], [dataset.fitted]).factor()
-    bodies = ConsistentAfter(estimator, regularization=1.0)
-    first = bodies.estimate(problem)
-    same, found = estimate_under_load(problem, bodies)
-    assert (same is problem) == once
-    assert np.array_equal(found.unknowns, first.unknowns) == once

@@ -8,7 +8,7 @@ from dataclasses import replace
 from known_models import base_of, made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.estimation import problem as module, rows as rows_module
+from robot_identification.estimation import problem as module
 from robot_identification.estimation.estimators.huber import HuberWeights
 from robot_identification.estimation.problem import combine_factors, Observations
 from robot_identification.estimation.rows import SHORTEST_BLOCK, TrainingData
@@ -206,16 +206,6 @@ def test_streamed_rows_are_the_kept_ones(
     assert (kept.passes, streamed.passes) == (3, 3)
 
 
-def test_blocks_of_any_size_make_the_same_problem(robot, reduction, data, monkeypatch):
-    """Of 1, 17 and 1024 samples, gathered in any number."""
-    expected = Observations(robot, reduction, data, time_blocks=4).factor()
-    for samples, rows in ((1, 300), (17, 100), (1024, 1)):
-        monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', samples)
-        monkeypatch.setattr(rows_module, 'GATHERED_ROWS', rows)
-        found = Observations(robot, reduction, data, time_blocks=4).factor()
-        assert_same_problem(found, expected)
-
-
 @pytest.mark.parametrize('kept', [True, False])
 def test_a_selection_is_what_would_be_built_from_its_rows(
     robot, reduction, data, unknowns, kept, monkeypatch
@@ -308,11 +298,3 @@ def test_each_recording_has_its_own_offset(robot, reduction, data):
     for torque, constant in zip(observations.torque(unknowns), constants, strict=True):
         np.testing.assert_allclose(torque, np.tile(constant, (len(torque), 1)), atol=1e-12)
     assert Observations(robot, reduction, parts[:1], offset_by_recording=True).nuisance == 0
-
-
-def test_without_offsets_there_is_none_for_a_recording(robot, data):
-    """Unknowns on which nothing depends could not be solved for."""
-    reduction = base_of(robot, 'viscous', rotors=True)
-    observations = Observations(robot, reduction, data, offset_by_recording=True)
-    assert (observations.offset_by_recording, observations.nuisance) == (False, 0)
-    assert observations.factor().size == reduction.rank

@@ -77,11 +77,6 @@ def test_files_that_are_wrong_are_refused_with_file_and_key(file, text, message)
     assert caught.value.exit_code == 4
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(UsageError, match=r'nothing\.yaml'):
-        load_recipe(tmp_path / 'nothing.yaml')
-
-
 RANGES = {
     'cutoffs': (0.1, 1000.0), 'preferred_cutoff': (0.1, 1000.0), 'tie': (0.0, 1.0),
     'order': (1, 10), 'prior_weights': (0.0, 1e9), 'passes': (1, 20), 'huber': (0.5, 1e6),

@@ -5,10 +5,9 @@
 
 from dataclasses import replace
 
-from estimation.arm_problems import arm_problem, arm_reduction, dataset_of
+from estimation.arm_problems import arm_reduction, dataset_of
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.estimation import covariance_of, ESTIMATORS, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.estimate import PriorTerm
 from robot_identification.estimation.fitting import restrict_to_identifiable
@@ -65,11 +64,6 @@ def recommendations_of(robot, reduction, motion):
         (recommendation.gain for recommendation in found), reverse=True
     )
     return {name: recommendation for recommendation in found for name in recommendation.parameters}
-
-
-def test_nothing_is_said_of_what_was_seen(ur5, reduction):
-    """Every joint lively: what is zero has no relative error, and needs no motion either."""
-    assert recommendations_of(ur5, reduction, swinging(1.0)) == {}
 
 
 def test_a_joint_that_stood_still_is_named(ur5, reduction):
@@ -155,30 +149,3 @@ def test_what_the_prior_decides_is_advised_on(ur5, reduction):
     recommendation, = (one for one in found if 'Ia4' in one.parameters)
     assert recommendation.finding == 'the prior says more of it than the data'
     assert 'wrist_1_joint' in recommendation.motion
-
-
-def test_a_friction_dictionary_can_be_asked(ur5):
-    """Terms that remember take part: each asks for a motion of its own joint."""
-    reduction = arm_reduction(ur5, 'dictionary')
-    motion = swinging([1.0, 1.0, 1.0, 1.0, 1.0, 0.02])
-    tau = np.random.default_rng(0).normal(size=(SAMPLES, 6))
-    problem = arm_problem(ur5, reduction, motion, tau)
-    estimate = ESTIMATORS['dictionary']().estimate(problem)
-    free = [
-        name for name, held in zip(reduction.names, estimate.active, strict=True) if not held
-    ]
-    assert any(name.startswith('presliding') for name in free)
-    found = recommend(ur5, estimate, covariance_of(estimate, 'residual'))
-    answers = {name: one for one in found for name in one.parameters}
-    assert 'wrist_3_joint' in answers['Ia6'].motion
-    friction = [name for name in answers if '[' in name]
-    assert friction
-    for name in friction:
-        assert ur5.joint_names[int(name[-1]) - 1] in answers[name].motion
-
-
-def test_a_recommendation_needs_the_recorded_motion(ur5, reduction):
-    estimate, _ = identified(ur5, reduction, swinging(1.0))
-    bare = replace(estimate, problem=replace(estimate.problem, observations=None))
-    with pytest.raises(UsageError, match='identify from the bags'):
-        recommend(ur5, bare, covariance_of(estimate, 'residual'))

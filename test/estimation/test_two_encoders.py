@@ -30,18 +30,17 @@ from robot_identification.estimation.two_encoders import (
 )
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
-    CoulombSignFriction, FRICTION_LAWS, IdentifiedModel, load_model, load_robot, Motion,
-    SignalSource, standard_torque, StandardParameters, ViscousFriction,
+    CoulombSignFriction, IdentifiedModel, load_model, load_robot, Motion,
+    SignalSource, ViscousFriction,
 )
 from robot_identification.model.friction import StrainWaveFriction
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
-from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation import draw_truth, GroundTruth, with_elastic_joints
 from robot_identification.validation.joint_stiffness import (
-    describe_two_encoder_figures, fit_stiffness, two_encoder_figures,
+    describe_two_encoder_figures, two_encoder_figures,
 )
 
 simulator = pytest.importorskip(
@@ -221,18 +220,6 @@ def test_figures_are_those_of_the_paper_and_of_the_springs(arm, found):
     assert describe_two_encoder_figures(arm.robot.joint_names, {}) == ()
 
 
-def test_loads_are_iterated_from_the_bodies_found(arm, found):
-    """With the URDF's load alone, the estimate is another one; at the end the load is its own."""
-    estimator = TwoEncoderFit(TwoEncoders('known', arm.friction))
-    observations = found.problem.observations
-    again = estimator.estimate(observations.factor(found.estimate.unknowns))
-    np.testing.assert_allclose(again.theta, found.estimate.theta, rtol=0, atol=1e-3)
-    first = estimator.estimate(observations.factor())
-    errors = found.estimate.standard_errors
-    free = ~found.estimate.active
-    assert np.abs((first.theta - found.estimate.theta)[free] / errors[free]).max() > 1.0
-
-
 def test_known_parameters_are_taken_off(arm):
     """Estimating the rest is least squares on torques without the known ones; to rounding."""
     dataset = dataset_of(arm.robot, arm.motion, arm.tau)
@@ -270,30 +257,6 @@ def test_with_one_encoder_the_method_is_plain_least_squares(arm):
     expected = fit_parameters(plain, (), WeightedLeastSquares(reweightings=1)).estimate
     np.testing.assert_array_equal(found.theta, expected.theta)
     np.testing.assert_array_equal(found.covariance, expected.covariance)
-
-
-def test_stiffness_of_made_up_springs(rng):
-    """Offsets differ by recording; the error covers noise, and the torque's own."""
-    theta = np.array([2.0, -1.0])
-    covariance = np.diag([0.02, 0.0]) ** 2
-    apart = []
-    for trial in range(60):
-        parts = []
-        wrong = theta + np.array([0.02 * rng.normal(), 0.0])
-        for offset in (0.1, -0.3):
-            matrix = rng.normal(size=(300, 2))
-            bend = matrix @ theta / 500.0 + offset + 1e-4 * rng.normal(size=300)
-            both = np.column_stack([bend, matrix])
-            parts.append(both - both.mean(axis=0))
-        rows = np.concatenate(parts)
-        value, error = fit_stiffness(rows, wrong, covariance, 100.0)
-        apart.append((value - 500.0) / error)
-        assert error < 10.0, trial
-    # The variance of 60 normal numbers is 1 +- 0.18.
-    assert 0.5 < np.mean(np.square(apart)) < 1.6
-    for bend in (1e-4 * rng.normal(size=len(rows)), np.zeros(len(rows))):
-        rows[:, 0] = bend
-        assert np.isnan(fit_stiffness(rows, theta, covariance, 100.0)).all()
 
 
 def test_terms_are_by_kind_and_their_values_by_name(arm):
@@ -495,37 +458,3 @@ def test_of_mixed_bags_none_is_used_with_rotors(recorded):
     with_two = replace(options, recipe=replace(recipe, bags_in_choice=2))
     with pytest.raises(DataError, match=r'single: no usable rotor positions, which .* have'):
         identify(robot, [bags[0], bags[1], bags[2]], with_two)
-
-
-def test_with_one_encoder_the_load_is_that_the_model_was_found_under(recorded):
-    """Whole or sample by sample, of the bodies alone: as if the rotors turned as the links do."""
-    file, _ = recorded
-    robot = load_robot(str(file))
-    options = IdentifyOptions(
-        friction='coulomb,viscous,offset,load', recipe=Recipe(cutoffs=(9.0,), folds=4)
-    )
-    model = identify(robot, [file.parent / 'bag_0'], options).model
-    dataset = load_for_model(model, file.parent / 'single')[0]
-    bodies = standard_torque(
-        robot, StandardParameters(robot.n, (), False), model.theta_lifted[: 10 * robot.n],
-        dataset.motion,
-    )
-    law = FRICTION_LAWS['load']()
-    share = model.theta_lifted[model.parameters.names.index(f'{law.symbols[0]}2')]
-    unloaded = model.theta_lifted.copy()
-    unloaded[model.parameters.names.index(f'{law.symbols[0]}2')] = 0.0
-    torque, without = (
-        standard_torque(robot, model.parameters, theta, dataset.motion)[:, 1]
-        for theta in (model.theta_lifted, unloaded)
-    )
-    fast = np.abs(dataset.motion.dq[:, 1]) > 0.5
-    np.testing.assert_allclose(
-        np.abs(torque - without)[fast], np.abs(share * bodies[fast, 1]), rtol=1e-6, atol=1e-9
-    )
-    predictor = TorquePredictor(model)
-    step = predictor.step(0.0, dataset.motion.q[0], dataset.motion.dq[0])
-    still = dataset.motion.rows(np.array([0]))
-    still = replace(still, ddq=np.zeros((1, robot.n)), rotor=None).with_stiff_joints()
-    np.testing.assert_allclose(
-        step.torque, standard_torque(robot, model.parameters, model.theta_lifted, still)[0]
-    )

@@ -7,12 +7,11 @@ from builders import two_link_urdf
 import numpy as np
 import pytest
 from robot_identification.excitation import (
-    CRITERIA, evaluate_motion, evaluate_recording, evaluation_content, load_experiment, Trajectory,
+    CRITERIA, evaluate_motion, evaluate_recording, load_experiment, Trajectory,
 )
 from robot_identification.excitation.certificate import experiment_sha256, robot_sha256
 from robot_identification.excitation.evaluation import MAXIMUM_SAMPLES
 from robot_identification.excitation.information import BaseColumns
-from robot_identification.files import canonical_sha256
 from robot_identification.model import make_robot_model, parse_urdf
 
 EXPERIMENT = """
@@ -65,22 +64,6 @@ def test_criteria_are_those_of_the_samples_that_are_named(arm, experiment, motio
             # Rounding of the instants only.
             assert one.criteria[name] == pytest.approx(criterion(W), rel=1e-9)
     assert set(found.dense) == set(CRITERIA)
-
-
-def test_what_a_motion_does_not_show_is_said(arm, experiment, motion):
-    """One joint at rest: criteria are infinite and null in files; errors, where they are."""
-    resting = motion.coefficients.copy()
-    resting[1, 1:] = 0.0
-    still = Trajectory('two', arm.joint_names, motion.form, resting, 1, {})
-    found = evaluate_motion(arm, experiment, still)
-    assert all(value == np.inf for value in found.dense.values())
-    errors = {one.name: one.standard_error for one in found.weak}
-    assert errors['fv2'] == np.inf
-    assert np.isfinite(errors['fv1'])
-    content = evaluation_content(found)
-    assert set(content['criteria_dense'].values()) == {None}
-    # Refuses what JSON does not know.
-    assert canonical_sha256(content)
 
 
 def test_a_recording_is_judged_as_the_motion_it_is_of(arm, experiment, motion):

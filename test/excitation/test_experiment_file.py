@@ -90,7 +90,6 @@ def test_further_limits_are_read(tmp_path):
     assert vars(again) == vars(experiment.extra_limits)
 
 
-NAN = float('nan')
 SUM = {'kind': 'sum', 'joints': {'a': 1.0}, 'upper': 1.0}
 WRONG = {
     'no version': ({'schema_version': None}, 'schema_version is missing'),

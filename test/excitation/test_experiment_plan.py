@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    Budget, design_excitation, find_unchecked, Laboratory, make_generic_experiment, motion_limits,
+    Budget, design_excitation, Laboratory, make_generic_experiment, motion_limits,
     plan_study, slab, Trajectory, USUAL_HOME, usual_window,
 )
-from robot_identification.excitation.certificate import find_experiment_gaps
 from robot_identification.excitation.experiment_plan import home_pose, MARGINS
 from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.execution.checks import check_nothing_unchecked
@@ -138,13 +137,3 @@ def test_an_arm_that_states_nothing_gets_a_motion(kind):
     assert {'velocity', 'acceleration', 'torque', 'collision'} <= listed
     with pytest.raises(UnsafeMotionError, match='not checked in full'):
         check_nothing_unchecked(robot, trajectory)
-
-
-def test_what_is_known_is_checked():
-    """Of a known arm with shapes and limits nothing is left open, and its make's window holds."""
-    robot = load_robot('ur5e')
-    made = make_generic_experiment(robot)
-    assert made.notes == ()
-    assert made.experiment.collision
-    assert find_experiment_gaps(robot, made.experiment) == find_unchecked(robot) == ()
-    assert made.experiment.window['shoulder_lift_joint'] == (-2.8, -0.3)

@@ -122,6 +122,10 @@ def test_smooth_passage_is_the_quintic_spline(rng):
     [
         ('fourier', {'harmonics': 1}, 'harmonics is 1'),
         ('fourier', {'base_period': float('nan')}, 'base_period is nan'),
+        ('fourier', {'harmonics': 3, 'duration': 5.0}, r'harmonics is 3, at least 4'),
+        ('fourier', {'duration': 10.000001}, r'duration is 10.000001 s with base_period'),
+        ('fourier', {'duration': 20.0 / 3.0}, r'base_period 10.0 s: rest at both ends does not'),
+        ('fourier', {'harmonics': 20, 'duration': 5.0}, r'harmonics is 20, too many for a durat'),
         ('via_points', {'passage': 'jump'}, "passage is 'jump', it must be smooth or rest"),
         ('static_poses', {'dwell': 0.0}, 'dwell is 0.0 s, it must be above 0'),
         ('static_poses', {'both_directions': 'yes'}, "both_directions is 'yes', it must be true"),

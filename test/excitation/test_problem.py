@@ -106,12 +106,6 @@ def scaled(problem, x, factor):
     )
 
 
-def within(problem, x):
-    """Return whether the linear limits hold, to the rounding of sums of some tens of terms."""
-    A, b = problem.linear_limits
-    return bool(np.all(A @ problem.lift(x) <= b + 1e-9))
-
-
 # --- the criterion -------------------------------------------------------------------------
 
 CRITERION_CASES = {
@@ -225,32 +219,6 @@ def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
     ])
     assert value == pytest.approx(means, rel=1e-7)
     assert_slopes(problem, x, sharpness, directions(rng, problem.size))
-
-
-# --- candidates ----------------------------------------------------------------------------
-
-
-@EACH_CASE
-def test_candidates_and_coefficients_are_the_same_motion(make, rng, changes):
-    """There and back to rounding; joints have their own coefficients, fixed centres none."""
-    problem = make(**changes)
-    x = rng.standard_normal(problem.size)
-    coefficients = problem.coefficients(x)
-    assert coefficients.shape == (6, problem.form.n_coefficients)
-    np.testing.assert_allclose(problem.candidate(coefficients), x, rtol=0.0, atol=1e-11)
-    every = np.concatenate(problem.features)
-    np.testing.assert_array_equal(np.sort(every), np.arange(problem.size))
-    for joint, feature in enumerate(problem.features):
-        moved = x.copy()
-        moved[feature] += 1.0
-        changed = np.any(problem.coefficients(moved) != coefficients, axis=1)
-        np.testing.assert_array_equal(changed, np.arange(6) == joint)
-    for joint, position in problem.experiment.center.items():
-        index = problem.robot.joint_names.index(joint)
-        assert coefficients[index, 0] == position
-        assert problem.coefficients(problem.draw(rng))[index, 0] == position
-        repaired = problem.repair(5.0 * problem.draw(rng))
-        assert repaired is None or problem.coefficients(repaired)[index, 0] == position
 
 
 # --- limits --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from robot_identification.excitation.information import (
 )
 from robot_identification.excitation.sequential import _weights, allowed_errors
 from robot_identification.model import (
-    BaseReduction, CoulombFriction, gravity_of_mounting, IdentifiedModel,
+    BaseReduction, CoulombFriction, IdentifiedModel,
     make_robot_model, make_standard_parameters, Motion, observation_matrix, parse_urdf,
     reduce_to_base, SignalSource, ViscousFriction,
 )
@@ -120,19 +120,6 @@ def test_information_is_that_of_the_recording_in_every_base_set(ur5, frames, pre
     W = BaseColumns(ur5, experiment).matrix(motion)
     torque = model.torque(motion).ravel()
     np.testing.assert_allclose(W @ known.theta, torque, atol=1e-8 * np.abs(torque).max())
-
-
-def test_another_mounting_shows_combinations_of_its_own(arm, wanted):
-    """What a tilted arm saw is knowledge of an upright one, with the rest left open."""
-    # Independently: the upright set is a map of the tilted one, and so is its covariance.
-    tilted = arm.with_gravity(gravity_of_mounting(0.5, 0.3, 0.0))
-    model = identified(tilted, lively(arm), NOISE)
-    upright = experiment_reduction(arm, wanted)
-    assert upright.rank < model.reduction.rank, 'gravity along the first axis hides something'
-    known = knowledge_of_model(model, arm, wanted)
-    same = replace(upright, parameters=model.parameters)
-    M = same.K[:, model.reduction.independent]
-    assert_same_information(known.rows, np.linalg.inv(M @ model.covariance @ M.T))
 
 
 # Ia1 turns with Izz1 and its torque is in it; that of Ia2 stands alone and is left open.

@@ -70,18 +70,6 @@ def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
         assert np.abs(dq).max() < 1e-12 and np.abs(ddq).max() < 1e-12
 
 
-def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
-    order = {
-        name: [dwell.pose for dwell in dwells_of(form.itinerary)]
-        for name, form in WAYS.items()
-    }
-    assert order == {
-        'one way': [1, 2, 3, 4], 'both ways': [1, 2, 3, 4, 0, 4, 3, 2, 1],
-        # Without the ends, which are reached from one side only.
-        'monotone': [1, 2, 3, 3, 2, 1],
-    }
-
-
 @given(SEEDS, st.integers(1, 12))
 def test_every_joint_comes_to_every_pose_from_both_sides(seed, poses):
     """By the velocity before each rest, whatever was drawn; scaling leaves it so."""

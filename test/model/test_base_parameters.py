@@ -3,7 +3,6 @@
 
 """Base parameters: rank, meaning, and that they lose no torque."""
 
-from dataclasses import replace
 import re
 
 from builders import joint, link, robot_urdf
@@ -19,8 +18,6 @@ from reproductions.known_motion import map_base_parameters
 from robot_identification.errors import DescriptionError
 from robot_identification.model import base_parameters as module
 from robot_identification.model.base_parameters import PREFERENCES, random_motion, upper_bound
-from robot_identification.model.base_structure import linear_classes
-from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import link_frames
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
@@ -103,25 +100,6 @@ def test_sets_map_to_one_another(ur5, frames, preference, seed):
     theirs[:60] = change @ theta[:60]
     np.testing.assert_allclose(M @ (plain.K @ theta), other.K @ theirs, atol=1e-8)
     assert np.linalg.matrix_rank(M) == plain.rank == other.rank
-
-
-@pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10e', 'youbot', 'ur5_tika'])
-@pytest.mark.parametrize('mounting', [GROUND, WALL], ids=['ground', 'wall'])
-def test_set_is_that_of_gautier_and_khalil(name, mounting):
-    """Numbers by QR of random samples equal the closed form, a program of its own in the tests."""
-    # 1e-8 is a hundred times what least squares leave of coefficients of size one.
-    robot = load_robot(name, gravity=gravity_of_mounting(*mounting))
-    table = derive_table(robot.pinocchio)
-    frames = link_frames(replace(robot, denavit_hartenberg=None), 'mdh')
-    reduction = base_of(robot, frames=frames)
-    closed = gautier_khalil(
-        table.alpha, table.a, table.d, 'R' * robot.n, mounting == GROUND
-    )
-    assert sorted(reduction.names) == sorted(closed)
-    for row, leading in enumerate(reduction.names):
-        found = dict(zip(reduction.parameters.names, reduction.K[row], strict=True))
-        for parameter, value in found.items():
-            assert value == pytest.approx(closed[leading].get(parameter, 0.0), abs=1e-8)
 
 
 SKEW = np.nan
@@ -261,31 +239,6 @@ def test_base_reduction_keeps_torques(robots, reductions, name, seed):
     np.testing.assert_allclose(kept, tau, rtol=0, atol=1e-8 * (1.0 + np.abs(tau).max()))
 
 
-@pytest.mark.parametrize('name', ARMS)
-def test_reduction_does_not_depend_on_its_random_samples(robots, name):
-    """The structure is the arm's: other samples give the same set, coefficients to rounding."""
-    first, second = (base_of(robots[name], 'viscous', True, seed=seed) for seed in (0, 99))
-    np.testing.assert_array_equal(first.independent, second.independent)
-    np.testing.assert_allclose(first.K, second.K, atol=1e-9)
-    np.testing.assert_array_equal(first.K[:, first.independent], np.eye(first.rank))
-    assert first.gap > 1e6, 'accepted and rejected columns are far apart'
-
-
-@pytest.mark.parametrize(
-    ('typed', 'meant'), [((3.1416, 0.0, 0.0), CEILING), ((1.5708, 0.0, 0.0), WALL)]
-)
-def test_a_mounting_typed_with_five_digits_is_the_one_meant(typed, meant):
-    """A ceiling 7e-6 rad off the vertical has the parameters and classes of the vertical one."""
-    found, exact = (
-        base_of(
-            load_robot('ur5', gravity=gravity_of_mounting(*mounting)), 'coulomb,viscous',
-            rotors=True,
-        ) for mounting in (typed, meant)
-    )
-    assert found.names == exact.names
-    assert linear_classes(found) == linear_classes(exact)
-
-
 def arm_of_three(
     limit='<limit lower="-2.5" upper="2.5" velocity="3" effort="60"/>', offset=0.4,
     right=np.pi / 2,
@@ -297,19 +250,6 @@ def arm_of_three(
         joint('j1', 'l1', 'l2', xyz=(offset, 0, 0), rpy=(right, 0, 0), limit=limit),
         joint('j2', 'l2', 'l3', xyz=(0.4, 0, 0), limit=limit),
     ), 'arm'))
-
-
-@pytest.mark.parametrize(
-    'limits', [(3.2, 6.2), (0.0, 0.001), (-60.0, 60.0), (-7.0, -6.9)],
-    ids=['beyond a half turn', 'narrow', 'wide', 'far and narrow'],
-)
-def test_limits_do_not_change_the_structure(limits):
-    """What an arm can show is its geometry's; a narrow range makes it hard to see, not absent."""
-    limit = f'<limit lower="{limits[0]}" upper="{limits[1]}" velocity="3" effort="60"/>'
-    found, plain = base_of(arm_of_three(limit)), base_of(arm_of_three())
-    assert found.names == plain.names
-    assert found.neglected == ()
-    np.testing.assert_allclose(found.K, plain.K, atol=1e-8)
 
 
 @pytest.mark.parametrize('offset', [0.05, 0.025, 0.005])

@@ -14,9 +14,7 @@ from robot_identification.errors import DescriptionError
 from robot_identification.model.denavit_hartenberg import (
     DenavitHartenberg, derive_table, joint_axes,
 )
-from robot_identification.model.registry import known_robots, load_robot
 
-KNOWN = tuple(known.name for known in known_robots())
 # How an axis lies to the one before it.
 RELATIONS = ('skew', 'parallel', 'opposite', 'meeting', 'coincident', 'perpendicular')
 SEEDS = st.integers(0, 2**32 - 1)
@@ -62,39 +60,6 @@ def test_a_table_is_the_arm_of_the_formulas(convention, frames, seed):
     )
 
 
-def as_modified(table):
-    """Return a standard table in the other convention: the row before has a and alpha."""
-    a, alpha = (np.concatenate([[0.0], column[:-1]]) for column in (table.a, table.alpha))
-    return DenavitHartenberg(
-        'modified', a, alpha, table.d, table.theta, table.prismatic, table.locked, table.base
-    )
-
-
-@given(seed=SEEDS)
-def test_both_conventions_have_the_same_axes(seed):
-    """One arm in two tables: its axis frames agree, and its link frames but for the last one."""
-    # The last normal of a standard table, to the flange, has no place in a modified one: there the
-    # frame stays on the axis. 1e-12 as above.
-    rng = np.random.default_rng(seed)
-    standard, _ = random_table(rng, 'standard')
-    modified, q = as_modified(standard), rng.uniform(-2.0, 2.0, 6)
-    axes = frames_of(standard, 'mdh', q)
-    np.testing.assert_allclose(axes, frames_of(modified, 'mdh', q), rtol=0, atol=1e-12)
-    far, ours = frames_of(standard, 'dh', q), frames_of(modified, 'dh', q)
-    np.testing.assert_allclose(far[:-1], ours[:-1], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ours[-1], axes[-1], rtol=0, atol=1e-12)
-    assert np.abs(far[-1] - axes[-1]).max() > 1e-3, 'drawn at random, it is somewhere else'
-
-
-def test_constants_are_the_lengths_that_shape_the_arm():
-    """The UR arms' of numbers.md B8 and B9: d1 only lifts the whole arm, zeros say nothing."""
-    porcelli, tika = (load_robot(name).denavit_hartenberg for name in ('ur5_porcelli', 'ur5_tika'))
-    assert porcelli.constants() == {
-        'a2': -0.425, 'a3': -0.39225, 'd4': 0.10915, 'd5': 0.09465, 'd6': 0.0823,
-    }
-    assert tika.constants() == {'a3': -0.425, 'a4': -0.392, 'd4': 0.109, 'd5': 0.094}
-
-
 @pytest.mark.parametrize('convention', ['standard', 'modified'])
 @given(seed=SEEDS)
 def test_what_is_no_constant_does_not_shape_the_arm(convention, seed):
@@ -123,18 +88,6 @@ def test_what_is_no_constant_does_not_shape_the_arm(convention, seed):
     )
 
 
-def test_constants_come_back():
-    """Given back they change nothing; another value changes that one length."""
-    table = load_robot('ur5').denavit_hartenberg
-    same = table.with_constants(table.constants())
-    longer = table.with_constants({'a2': -0.5, 'd4': 0.2})
-    for key in ('a', 'd', 'alpha', 'theta'):
-        np.testing.assert_array_equal(getattr(same, key), getattr(table, key))
-    assert np.flatnonzero(longer.a != table.a).tolist() == [1]
-    assert np.flatnonzero(longer.d != table.d).tolist() == [3]
-    assert (longer.a[1], longer.d[3]) == (-0.5, 0.2)
-
-
 def assert_describes(table, model, rng, tolerance):
     """Check that a table's frames are fixed to the model's links, with z on the joint axes."""
     described, links = table.build('mdh')
@@ -156,13 +109,6 @@ def assert_describes(table, model, rng, tolerance):
     np.testing.assert_allclose(frames[:, :3, 2], directions, rtol=0, atol=tolerance)
     apart = np.cross(frames[:, :3, 3] - points, directions)
     np.testing.assert_allclose(apart[~prismatic], 0.0, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize('name', KNOWN)
-def test_derived_tables_of_shipped_arms(name, rng):
-    """Axes are exactly parallel or square to a last bit: 1e-12 is rounding of metres."""
-    robot = load_robot(name)
-    assert_describes(derive_table(robot.pinocchio), robot.pinocchio, rng, 1e-12)
 
 
 @given(
@@ -221,23 +167,6 @@ def next_axis(rng, point, z, relation):
 
 def unit(vector):
     return vector / np.linalg.norm(vector)
-
-
-def test_free_choices_are_those_that_are_documented():
-    """Parallel axes: d is 0. Meeting: a is 0. The UR5's table is the published one."""
-    # 1e-12 is rounding.
-    robot = load_robot('ur5')
-    table = derive_table(robot.pinocchio)
-    assert table.convention == 'modified'
-    np.testing.assert_allclose(
-        np.abs(table.a), [0, 0, 0.425, 0.39225, 0, 0], rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        np.abs(table.d), [0, 0, 0, 0.10915, 0.09465, 0], rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        np.abs(np.sin(table.alpha)), [0, 1, 0, 0, 1, 1], rtol=0, atol=1e-12
-    )
 
 
 @pytest.mark.parametrize(('tilt', 'next_tilt', 'tolerance'), [

@@ -61,14 +61,6 @@ def test_every_term_by_hand():
     ], rtol=0.0, atol=1e-7)  # tanh(10) is one to 4e-9; positions are exact to 1e-16 of 0.8 mrad
 
 
-@given(seed=SEEDS)
-def test_power_of_the_velocity_terms_is_never_negative(seed):
-    """Of each by itself, and so of every sum with coefficients that are not negative."""
-    motion = wandering(seed)
-    columns = columns_of(LAW, motion)[:, OF_VELOCITY]
-    assert np.all(columns * motion.dq[:, None] >= 0.0)
-
-
 @given(seed=SEEDS, load=st.floats(0.0, 50.0))
 def test_presliding_gives_back_no_more_than_it_stored(seed, load):
     """From a start at rest, any sum with coefficients not negative takes energy to any instant."""
@@ -143,29 +135,6 @@ def dictionary_model(robots):
     )
 
 
-def test_all_terms_are_base_parameters_by_definition(robots):
-    """And the bodies and rotors reduce as if there were no dictionary."""
-    robot = robots['mixed']
-    reduction = reduce_to_base(robot, StandardParameters(3, TERMS, reflected_inertia=True))
-    offsets = StandardParameters(3, TERMS[3:], reflected_inertia=True)
-    plain = reduce_to_base(robot, offsets)
-    terms = [
-        f'{symbol}{term.joint + 1}' for term in TERMS[:3] for symbol in term.law.symbols
-    ]
-    assert set(reduction.names) == set(plain.names) | set(terms)
-    assert len(reduction.names) == plain.rank + 3 + len(KINDS) + 1
-    names = reduction.parameters.names
-    for name in terms:
-        row = reduction.K[reduction.names.index(name)]
-        assert np.flatnonzero(row).tolist() == [names.index(name)]
-    for name in plain.names:
-        row = dict(zip(names, reduction.K[reduction.names.index(name)], strict=True))
-        expected = dict(zip(
-            offsets.names, plain.K[plain.names.index(name)], strict=True
-        ))
-        assert {key: value for key, value in row.items() if key in expected} == expected
-
-
 def test_model_file_has_other_terms_for_every_joint(dictionary_model, tmp_path):
     """The text holds every number to the last bit, no term included, and predicts the same."""
     text = dump_model(dictionary_model)
@@ -227,35 +196,6 @@ def test_it_is_the_plain_recursion(seed, size, start):
     away = np.abs(run_stops(q, RADII, z, start) - expected)
     # Rounding is that of sums of the positions.
     assert away.max() <= 1e-15 * 10.0 * max(2.0, np.abs(q).max())
-
-
-@given(seed=SEEDS, cuts=st.lists(st.integers(1, 399), max_size=5))
-def test_blocks_of_any_size_give_the_same(seed, cuts):
-    """Each goes on from the deflections and the position that the one before it ends in."""
-    q = walk(seed)
-    whole = run_stops(q, RADII, np.zeros(4), 0.0)
-    z, q_before, blocks = np.zeros(4), 0.0, []
-    for block in np.split(q, sorted(set(cuts))):
-        blocks.append(run_stops(block, RADII, z, q_before))
-        z, q_before = blocks[-1][-1], block[-1]
-    np.testing.assert_allclose(
-        np.concatenate(blocks), whole, rtol=0.0, atol=1e-14 * max(1.0, np.abs(q).max())
-    )
-
-
-def test_a_joint_at_rest_keeps_its_deflection():
-    """To the last bit, however long; jitter of the encoder adds up to nothing."""
-    z = np.array([3e-5, -2e-3, 0.01, 0.4])
-    still = run_stops(np.full(5000, 0.7), RADII, z, 0.7)
-    np.testing.assert_array_equal(still, np.tile(z, (5000, 1)))
-    # A bit of an encoder of 20 bits a turn, to and fro: 6e-6 rad, below the least radius.
-    jitter = 0.7 + 6e-6 * (np.arange(5000) % 2)
-    shaken = run_stops(jitter, RADII, np.zeros(4), 0.7)
-    np.testing.assert_allclose(shaken[::2], 0.0, atol=1e-12)
-
-
-def test_no_stop_at_all():
-    assert run_stops(np.arange(4.0), np.zeros(0), np.zeros(0), 0.0).shape == (4, 0)
 
 
 STEP = 1e-4
@@ -348,10 +288,6 @@ def test_it_is_the_nearest_that_is_not_negative(seed):
     assert min(found) >= 0.0
 
 
-def test_a_dictionary_without_terms_has_no_friction():
-    assert nearest_plain_friction(dictionary_of(), np.zeros(0), SPEEDS, 5.0) == (0.0, 0.0)
-
-
 @pytest.mark.parametrize(('name', 'coefficients', 'expected'), [
     ('coulomb', [3.0], (3.0, 0.0)), ('coulomb_sign', [3.0], (3.0, 0.0)),
     ('viscous', [2.0], (0.0, 2.0)), ('offset', [7.0], (0.0, 0.0)),
@@ -365,10 +301,3 @@ def test_other_laws_are_themselves(name, coefficients, expected):
         FRICTION_LAWS[name](), np.array(coefficients), SPEEDS, 10.0
     )
     np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
-def test_every_law_has_a_nearest_one():
-    for law in FRICTION_LAWS.values():
-        coefficients = np.ones(len(law().symbols))
-        found = nearest_plain_friction(law(), coefficients, SPEEDS, 10.0)
-        assert np.all(np.isfinite(found)) and min(found) >= 0.0

@@ -7,19 +7,16 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from known_models import base_of
 import numpy as np
 from oracles import dh_chain, newton_euler_regressor
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model import (
-    inertial_regressor, known_robots, load_robot, prior_inertial_parameters, random_motion,
-    rigid_torque,
+    inertial_regressor, known_robots, load_robot, random_motion,
 )
-from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import (
-    change_of_frame, check_table, FRAMES, link_frames, table_of,
+    change_of_frame, check_table, link_frames,
 )
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -51,25 +48,6 @@ def test_parameters_change_frame_as_bodies_do(seed):
         change_of_frame(pose) @ body.toDynamicParameters(), moved, rtol=0,
         atol=1e-12 * np.abs(moved).max(),
     )
-
-
-@pytest.mark.parametrize('name', WITH_TABLE)
-def test_tables_of_shipped_arms_fit_their_descriptions(name):
-    """Tables have the lengths of the description to the last digit, not only to the tolerance."""
-    robot = load_robot(name)
-    check_table(robot, robot.denavit_hartenberg)
-    frames = link_frames(robot, 'dh' if robot.denavit_hartenberg.convention == 'standard'
-                         else 'mdh')
-    chain = chain_of(robot.denavit_hartenberg)
-    data = robot.pinocchio.createData()
-    for q in np.random.default_rng(1).uniform(-3, 3, (5, robot.n)):
-        pin.forwardKinematics(robot.pinocchio, data, q)
-        placed = [
-            (data.oMi[joint] * placement).homogeneous
-            for joint, placement in enumerate(frames.placements, 1)
-        ]
-        expected = robot.denavit_hartenberg.base @ chain.frames(q)
-        np.testing.assert_allclose(placed, expected, rtol=0, atol=1e-12)
 
 
 def chain_of(table):
@@ -123,48 +101,6 @@ def test_a_wrong_number_in_a_table_is_found(ur5, key, row):
     assert link_frames(replace(ur5, denavit_hartenberg=wrong), 'joint').name == 'joint'
     with pytest.raises(DescriptionError, match=message + '.*use --frames joint; else correct the'):
         link_frames(replace(ur5, denavit_hartenberg=wrong), 'mdh')
-
-
-def test_a_table_on_a_wrong_base_is_found(ur5):
-    """Turned about its own z, too: the driver's base_link is half a turn from the table's base."""
-    wrong = replace(ur5.denavit_hartenberg, base=np.eye(4))
-    with pytest.raises(DescriptionError, match='frame of shoulder_lift_joint moves'):
-        check_table(ur5, wrong)
-
-
-def test_digits_of_a_published_table_are_enough(ur5):
-    """Six digits, as papers print a right angle: refused is what is wrong, not what is rounded."""
-    table = ur5.denavit_hartenberg
-    check_table(ur5, replace(table, alpha=np.round(table.alpha, 6)))
-
-
-@pytest.mark.parametrize('name', KNOWN)
-@pytest.mark.parametrize('frames', FRAMES)
-def test_base_torques_do_not_depend_on_frames(name, frames, rng):
-    """Base parameters stated in any frames give the torque of the arm's bodies."""
-    # Torques reach 1000 N m with these accelerations; 1e-8 of the largest is what a least-squares
-    # solution with coefficients up to 10 leaves of 1e-15.
-    robot = load_robot(name)
-    stated = link_frames(robot, frames)
-    assert stated.name == frames
-    T = stated.to_joint_frames()
-    reduction = base_of(robot, frames=stated)
-    motion = random_motion(robot, 20, rng)
-    W = (inertial_regressor(robot, motion) @ T)[:, reduction.independent]
-    theta = np.linalg.solve(T, prior_inertial_parameters(robot))
-    expected = rigid_torque(robot, motion).ravel()
-    np.testing.assert_allclose(
-        W @ (reduction.K @ theta), expected, rtol=0, atol=1e-8 * np.abs(expected).max()
-    )
-
-
-def test_without_a_table_it_is_derived(robots):
-    """The youBot arm and a made-up one with a sliding joint have no table in their YAML."""
-    youbot = load_robot('youbot')
-    np.testing.assert_array_equal(table_of(youbot).a, derive_table(youbot.pinocchio).a)
-    mixed = robots['mixed']
-    check_table(mixed, table_of(mixed))
-    assert table_of(mixed).prismatic.tolist() == [False, True, False]
 
 
 def test_unknown_frames_are_refused(ur5):

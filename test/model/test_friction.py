@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.friction import (
-    DictionaryFriction, exclude_each_other, FRICTION_LAWS, parse_friction,
+    exclude_each_other, FRICTION_LAWS, parse_friction,
 )
 from robot_identification.model.friction.law import JointMotion
 
@@ -79,26 +79,7 @@ def test_friction_takes_energy(coefficients, dq, load, warmth):
         assert name == 'offset' or torque[0] * dq >= 0.0
 
 
-def test_torque_and_derivative_start_from_the_state():
-    """By hand: a spring of radius 4 rad, stretched by 1 rad, goes 1, 2 and 3 rad on; times 8."""
-    law = DictionaryFriction((), (), (4.0,), (), (), ())
-    motion = replace(motion_at([1.0, 2.0, 3.0]), q=np.array([6.0, 8.0, 11.0]))
-    coefficients, before = np.array([8.0]), np.array([1.0, 5.0, 5.0])
-    columns, state = law.columns(motion, before)
-    np.testing.assert_array_equal(columns @ coefficients, [4.0, 8.0, 8.0])
-    np.testing.assert_array_equal(state, [4.0, 11.0, 11.0])
-    np.testing.assert_array_equal(columns, [[0.5], [1.0], [1.0]])
-
-
 # --- passage through rest ------------------------------------------------------------------
-
-
-def test_a_narrow_passage_is_a_sign():
-    """Raviola's width of 0.001 rad/s: from 0.02 rad/s on, tanh(20) is one to the last bit."""
-    dq = np.concatenate([np.linspace(-3.0, -0.02, 400), np.linspace(0.02, 3.0, 400)])
-    smooth, _ = FRICTION_LAWS['coulomb'](0.001).columns(motion_at(dq), np.zeros(0))
-    sharp, _ = FRICTION_LAWS['coulomb_sign']().columns(motion_at(dq), np.zeros(0))
-    np.testing.assert_array_equal(smooth, sharp)
 
 
 def test_a_sign_ignores_rounding_noise():
@@ -140,46 +121,6 @@ def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static
     assert abs(torque[0] - static) <= abs(difference) * near**exponent + 1e-12
     assert torque[1] == pytest.approx(kinetic + difference * 0.36787944117144233, abs=1e-12)
     assert abs(torque[2] - kinetic) <= abs(difference) * np.exp(-(far**exponent)) + 1e-12
-
-
-def test_powers_lie_between_coulomb_and_viscous_friction(rng):
-    """An exponent of one is viscous friction; 1e-9 is a sign to 20 times 1e-9 above 1e-8 rad/s."""
-    dq = rng.normal(size=50) + 1e-8
-    power = FRICTION_LAWS['power_viscous']
-    np.testing.assert_allclose(torque_of(power(1.0), [2.0], motion_at(dq)), 2.0 * dq, rtol=1e-15)
-    np.testing.assert_allclose(
-        torque_of(power(1e-9), [2.0], motion_at(dq)), 2.0 * np.sign(dq), rtol=2e-8
-    )
-    between = np.abs(torque_of(power(0.5), [1.0], motion_at(dq)))
-    assert np.all(between >= np.minimum(np.abs(dq), 1.0))
-    assert np.all(between <= np.maximum(np.abs(dq), 1.0))
-
-
-@pytest.mark.parametrize('reference', [0.0, 25.0])
-def test_temperature_makes_viscous_friction_linear(rng, reference):
-    """With fv(T) = 12 - 0.1 T: whatever the reference, the sum of both laws is that."""
-    dq, temperature = rng.normal(size=50), rng.uniform(22.0, 40.0, 50)
-    motion = motion_at(dq, temperature=temperature)
-    torque = (
-        torque_of(FRICTION_LAWS['viscous'](), [12.0 - 0.1 * reference], motion)
-        + torque_of(FRICTION_LAWS['temperature_viscous'](reference), [-0.1], motion)
-    )
-    np.testing.assert_allclose(torque, (12.0 - 0.1 * temperature) * dq, rtol=1e-12)
-
-
-def test_strain_wave_contains_the_simpler_laws(rng):
-    """Without static load and temperature parts it is a sum of four others, to rounding."""
-    motion = motion_at(
-        rng.normal(scale=0.2, size=50), tau_rigid=rng.normal(scale=30.0, size=50),
-        temperature=rng.uniform(20.0, 40.0, 50),
-    )
-    torque = torque_of(
-        FRICTION_LAWS['strain_wave'](), [2.0, 0.05, 1.0, 0.0, 0.0, 12.0, -0.1], motion
-    )
-    parts = {'stribeck': [2.0, 3.0], 'load': [0.05], 'viscous': [12.0],
-             'temperature_viscous': [-0.1]}
-    whole = sum(torque_of(FRICTION_LAWS[name](), found, motion) for name, found in parts.items())
-    np.testing.assert_allclose(torque, whole, atol=1e-12)
 
 
 # --- shape constants -----------------------------------------------------------------------
@@ -301,8 +242,3 @@ def test_page_explains_every_law():
         ]
         assert all(symbol.removesuffix('[]') in row['torque'] for symbol in kinds)
         assert f'\n- `{name}`: ' in PAGE.read_text(encoding='utf-8')
-
-
-def test_page_explains_every_term_of_the_dictionary():
-    law = FRICTION_LAWS['dictionary']()
-    assert list(page_rows('The dictionary')) == list(dict.fromkeys(kind for kind, _ in law.terms))

@@ -3,14 +3,14 @@
 
 """Link tables: the arm of a paper's table, in any of its conventions, as a URDF."""
 
-from builders import changed, DELETE, joint, link, robot_urdf
+from builders import changed, DELETE
 import numpy as np
 from oracles import COLUMNS, dh_chain, newton_euler_regressor, ROWS, screw_x, screw_z
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.link_table import fixed_angles, read_link_table
+from robot_identification.model.link_table import read_link_table
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
@@ -209,21 +209,6 @@ def test_one_arm_in_every_convention_has_one_torque(tmp_path, rng, convention, r
     np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize('pitch', [np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, 1.0])
-def test_frames_survive_the_urdfs_angles(table_file, pitch):
-    """Roll, pitch and yaw are not unique at a pitch of 90 deg; the frame they mean still is."""
-    # Nothing is lost near it either: 1e-15 is rounding of rotations.
-    content = read_yaml(PORCELLI)
-    row = dict(content['links']['wrist_3_joint'])
-    for key in ('a', 'alpha', 'd', 'theta'):
-        del row[key]
-    row |= {'xyz': [0.1, 0.0, 0.2], 'zyx': [0.4, pitch, -0.7]}
-    path = table_file(('convention', 'fixed_angles'), ('links', {'wrist_3_joint': row}))
-    placement = load_robot(urdf=path).pinocchio.jointPlacements[1]
-    expected = fixed_angles(np.array(row['zyx']), np.array(row['xyz']))
-    np.testing.assert_allclose(placement.homogeneous, expected.homogeneous, rtol=0, atol=1e-15)
-
-
 def test_limits_reach_the_model(table_file):
     """Those that are stated; a joint without a range turns or slides without end."""
     path = table_file(
@@ -247,7 +232,6 @@ def test_limits_reach_the_model(table_file):
 
 WRONG = {
     'no name': ((('name', DELETE),), 'missing name'),
-    'a newer version': ((('schema_version', 2),), 'schema_version is 2'),
     'unknown key': ((('units', 'mm'),), 'unknown key units'),
     'unknown convention': (
         (('convention', 'khalil'),), "convention is 'khalil', known are standard, modified, fixed",
@@ -289,51 +273,3 @@ def test_a_wrong_table_is_refused_by_name(table_file, changes, message):
     with pytest.raises(DescriptionError, match=message) as refusal:
         load_robot(urdf=path)
     assert str(path) in str(refusal.value)
-
-
-@pytest.mark.parametrize('mass', [0.0, 1.0])
-@pytest.mark.parametrize('moments', [
-    (0.01, 0.02, 0.025), (0.01, 0.02, 0.03), (0.01, 0.02, 0.0301), (0.01, 0.02, 0.031),
-    (0.01, 0.02, 0.08), (0.01, 0.02, -1e-5), (0.01, 0.01, 0.0), (0.0, 0.0, 0.0),
-], ids=str)
-def test_bodies_are_those_that_a_urdf_may_have(tmp_path, mass, moments):
-    """A flat plate, rounded digits, points and frames without mass among them."""
-    urdf, table = tmp_path / 'arm.urdf', tmp_path / 'arm.yaml'
-    body = {'mass': mass, 'centre': (0.1, 0.0, 0.2), 'principal': moments}
-    urdf.write_text(robot_urdf(
-        '<link name="base_link"/>', link('one_link', **body), link('two_link'),
-        joint('one_joint', 'base_link', 'one_link', xyz=(0, 0, 0.5), limit=''),
-        joint('two_joint', 'one_link', 'two_link', xyz=(0.4, 0, 0), limit=''),
-    ))
-    xx, yy, zz = moments
-    frames = {'zyx': [0.0] * 3}
-    table.write_text(dump_yaml({
-        'schema_version': 1, 'name': 'arm', 'convention': 'fixed_angles',
-        'inertia_about': 'center_of_mass', 'links': {
-            'one_joint': {**frames, 'xyz': [0.0, 0.0, 0.5], 'mass': mass,
-                          'center_of_mass': [0.1, 0.0, 0.2],
-                          'inertia': [xx, 0.0, 0.0, yy, 0.0, zz]},
-            'two_joint': {**frames, 'xyz': [0.4, 0.0, 0.0], 'mass': 1.5,
-                          'center_of_mass': [0.02, -0.03, 0.1],
-                          'inertia': [0.02, 0.0, 0.0, 0.03, 0.0, 0.025]},
-        },
-    }))
-    found = []
-    for path in (urdf, table):
-        try:
-            found.append(load_robot(urdf=path))
-        except DescriptionError:
-            found.append(None)
-    assert (found[0] is None) == (found[1] is None)
-    if found[0] is not None:
-        for one, other in zip(*(robot.pinocchio.inertias for robot in found), strict=True):
-            assert one.isApprox(other)
-
-
-def test_a_wrong_table_leaves_no_urdf(command, table_file, tmp_path):
-    """The command says which link and why, and writes nothing."""
-    path = tmp_path / 'arm.urdf'
-    outcome = command('urdf', '--urdf', table_file(('inertia_about', 'frame')), '-o', path)
-    assert outcome.code == 4
-    assert 'shoulder_lift_joint' in outcome.err
-    assert not path.exists()

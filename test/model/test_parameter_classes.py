@@ -84,23 +84,6 @@ def test_reasons_are_true(name, mounting, frames):
         assert not any('gravity' in reason for reason in reasons.values())
 
 
-def test_reasons_name_what_is_there():
-    """In joint frames link 1's z is the vertical axis: its inertia about x and y never works."""
-    robot, stated, reduction = classes_of('ur5', frames='joint')
-    reasons = unidentifiable_reasons(robot, reduction, stated)
-    assert 'origin of link 1' in reasons['m1']
-    assert reasons['Ixx1'].startswith("link 1 turns about joint 1's axis only")
-    assert 'no lever' in reasons['mz1']
-    assert reasons['mx1'].startswith("joint 1's axis is parallel to gravity")
-
-
-def test_without_gravity_that_is_the_reason(ur5):
-    floating = ur5.with_gravity([0.0, 0.0, 0.0])
-    reduction = base_of(floating)
-    reasons = unidentifiable_reasons(floating, reduction)
-    assert reasons['mx1'].startswith('there is no gravity')
-
-
 def test_a_link_that_only_slides_shows_its_mass_only():
     """Of a slider on a rail: the mass, and why not the rest."""
     robot = make_robot_model(parse_urdf(robot_urdf(

@@ -12,7 +12,6 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.registry import known_robots, load_robot, share_directory
 from robot_identification.model.robot_model import gravity_of_mounting, STANDARD_GRAVITY
-from robot_identification.model.urdf import read_urdf
 
 DRIVERS = {
     'youbot': (tuple(f'arm_joint_{i}' for i in range(1, 6)), 'Nm', (50.0,)),
@@ -52,12 +51,6 @@ def test_gains_given_replace_those_known(ur5, robots):
             ur5.with_drive_gains(wrong)
 
 
-def test_another_mounting_leaves_the_arm_as_it_was(ur5):
-    tilted = ur5.with_gravity([1.0, 2.0, 3.0])
-    np.testing.assert_array_equal(tilted.pinocchio.gravity.linear, [1.0, 2.0, 3.0])
-    np.testing.assert_array_equal(ur5.pinocchio.gravity.linear, STANDARD_GRAVITY)
-
-
 def test_gravity_that_is_none_is_refused(ur5):
     """In millimetres, in degrees, or no three finite numbers."""
     with pytest.raises(UsageError, match=r'9810 m/s\^2, at most 100 are credible'):
@@ -83,15 +76,6 @@ def test_mountings_are_those_of_the_literature():
     }
     for mounting, gravity in expected.items():
         np.testing.assert_allclose(gravity_of_mounting(*mounting), gravity, atol=1e-12)
-
-
-def test_robot_and_urdf_together(ur5):
-    """The YAML's limits and drives with another description: an arm with its calibration."""
-    urdf = read_urdf(share_directory() / 'urdf' / 'ur10.urdf')
-    mixture = load_robot('ur5', urdf=urdf)
-    assert mixture.name == 'ur5'
-    assert mixture.urdf.name == 'ur10'
-    np.testing.assert_array_equal(mixture.limits.effort, ur5.limits.effort)
 
 
 def test_a_urdf_alone_is_an_arm_little_is_known_of():

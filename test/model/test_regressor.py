@@ -5,23 +5,20 @@
 
 from dataclasses import replace
 
-from builders import mixed_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from known_models import mujoco_torque, pinocchio_torque
+from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DataError, UsageError
 from robot_identification.model import (
-    known_robots, make_standard_parameters, parse_friction, reduce_to_base, regressor,
-    share_directory,
+    known_robots, make_standard_parameters, parse_friction, reduce_to_base,
 )
 from robot_identification.model.regressor import (
-    block_slices, energy_regressor, inertial_regressor, initial_friction_states, Motion,
+    energy_regressor, inertial_regressor, Motion,
     observation_matrix, prior_inertial_parameters, rigid_torque, standard_torque,
-    static_regressor,
 )
 
 NAMES = (*(known.name for known in known_robots()), 'mixed')
@@ -55,23 +52,6 @@ def test_regressor_times_parameters_is_inverse_dynamics(robots, name, q, dq, ddq
     )
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_mujoco_finds_the_same_inverse_dynamics(robots, name, rng):
-    """The URDF file is read by MuJoCo itself; the two programs share no code."""
-    # Its inertias pass through an eigendecomposition, good to some 1e-12 of torques up to 1e3 N m.
-    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
-    robot = robots[name]
-    path = share_directory() / 'urdf' / f'{name}.urdf'
-    text = mixed_urdf() if name == 'mixed' else path.read_text()
-    model = mujoco.MjModel.from_xml_string(text)
-    assert [model.joint(i).name for i in range(model.njnt)] == list(robot.joint_names)
-    motion = random_motion(rng, 20, robot.n)
-    expected = mujoco_torque(mujoco, model, motion, robot.joint_names)
-    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
-    tau = standard_torque(robot, parameters, prior_inertial_parameters(robot), motion)
-    np.testing.assert_allclose(tau, expected, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize('name', ['ur5', 'youbot', 'mixed'])
 def test_energy_is_the_work_of_the_torques(robots, name, rng):
     """Along a smooth motion the change of kinetic and potential energy is the work done."""
@@ -92,15 +72,6 @@ def test_energy_is_the_work_of_the_torques(robots, name, rng):
     np.testing.assert_allclose(energy - energy[0], work, atol=1e-5 * np.ptp(energy))
     assert np.ptp(kinetic @ theta) > 1e-3
     assert np.ptp(potential @ theta) > 1e-3
-
-
-def test_static_regressor_is_the_gravity_torque(ur5, rng):
-    """Pinocchio's own generalized gravity, to rounding of torques up to 1e2 N m."""
-    q = rng.uniform(-3, 3, (6, 6))
-    tau = (static_regressor(ur5, q) @ prior_inertial_parameters(ur5)).reshape(-1, 6)
-    data = ur5.pinocchio.createData()
-    expected = [pin.computeGeneralizedGravity(ur5.pinocchio, data, pose) for pose in q]
-    np.testing.assert_allclose(tau, expected, atol=1e-11)
 
 
 def test_load_is_the_torque_of_the_description(ur5, rng):
@@ -170,20 +141,6 @@ def test_every_column_acts_where_its_name_says(ur5, rng):
             assert not W[:, joint, 10 * link: 10 * link + 10].any()
 
 
-def test_blocks_are_the_whole(ur5, rng, monkeypatch):
-    """Streaming changes nothing, laws with memory included."""
-    motion = random_motion(rng, 50, 6)
-    parameters = drive_parameters()
-    whole = observation_matrix(ur5, parameters, motion)
-    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 16)
-    states = initial_friction_states(parameters)
-    rows = list(block_slices(len(motion)))
-    assert [one.stop - one.start for one in rows] == [16, 16, 16, 2]
-    blocks = [observation_matrix(ur5, parameters, motion.part(one), states) for one in rows]
-    # Deflections add up from block to block: rounding.
-    np.testing.assert_allclose(np.vstack(blocks), whole, rtol=1e-12, atol=1e-12)
-
-
 def test_samples_of_unequal_shape_are_refused():
     short = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2))
     with pytest.raises(UsageError, match='one shape'):
@@ -206,22 +163,6 @@ def with_rotors(motion, rng, bend=0.1):
 def drive_parameters(friction='dictionary,offset'):
     """Return parameters of the UR5 with rotors and laws with and without memory and load."""
     return make_standard_parameters(6, parse_friction(friction), reflected_inertia=True)
-
-
-def test_rotors_that_turn_as_links_change_nothing(ur5, rng):
-    """One encoder is two that agree, to the last bit; but for the load, see below."""
-    motion = random_motion(rng, 40, 6)
-    motion = replace(motion, starts=(0, 17))
-    same = replace(motion, rotor=Motion(motion.q, motion.dq, motion.ddq))
-    parameters = drive_parameters()
-    np.testing.assert_array_equal(
-        observation_matrix(ur5, parameters, same), observation_matrix(ur5, parameters, motion)
-    )
-    plain = drive_parameters('stribeck,viscous,offset')
-    theta = rng.normal(size=plain.size)
-    np.testing.assert_array_equal(
-        standard_torque(ur5, plain, theta, same), standard_torque(ur5, plain, theta, motion)
-    )
 
 
 def test_drives_see_the_rotors_and_bodies_the_links(ur5, rng):
@@ -256,18 +197,3 @@ def test_the_gear_passes_on_the_torque_of_the_bodies_alone(ur5, rng):
     np.testing.assert_allclose(
         standard_torque(ur5, parameters, theta, motion), expected, rtol=1e-9, atol=1e-9
     )
-
-
-def test_parts_of_a_motion_have_their_rotors(ur5, rng):
-    """By blocks, the torque is that of the whole."""
-    motion = with_rotors(random_motion(rng, 50, 6), rng)
-    part, rows = motion.part(slice(10, 30)), motion.rows(np.array([3, 40]))
-    for name in ('q', 'dq', 'ddq'):
-        whole = getattr(motion.rotor, name)
-        np.testing.assert_array_equal(getattr(part.rotor, name), whole[10:30])
-        np.testing.assert_array_equal(getattr(rows.rotor, name), whole[[3, 40]])
-    assert motion.drive_side is motion.rotor
-    links = random_motion(rng, 5, 6)
-    assert links.drive_side is links
-    assert links.part(slice(1, 3)).rotor is None
-    assert links.rows(np.array([0])).rotor is None

@@ -101,33 +101,6 @@ def test_all_columns_against_differences(robots, rng, make, friction):
         np.testing.assert_allclose(by, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
 
 
-def test_samples_do_not_see_each_other(robots, rng):
-    """The gradient of samples in one go is that of each by itself, to rounding."""
-    robot = robots['mixed']
-    parameters = make_standard_parameters(3, parse_friction('coulomb,viscous'), True)
-    motion = random_motion(rng, 3)
-    weights = rng.standard_normal((15, parameters.size))
-    together = gradients(robot, parameters, motion, weights)
-    for k in range(5):
-        alone = gradients(
-            robot, parameters, motion.part(slice(k, k + 1)), weights[3 * k: 3 * k + 3]
-        )
-        for one, all_of_them in zip(alone, together, strict=True):
-            np.testing.assert_allclose(one[0], all_of_them[k], rtol=1e-12, atol=1e-12)
-
-
-def test_a_passage_serves_several_gradients(robots, rng):
-    """Nothing is left over from one gradient in the next: both are linear in the weights."""
-    robot = robots['ur5']
-    parameters = make_standard_parameters(6, parse_friction('viscous'), True)
-    gradient, motion = RegressorGradient(robot, parameters), random_motion(rng, 6)
-    passage = gradient.pass_forward(motion)
-    first, second = rng.standard_normal((2, 30, parameters.size))
-    parts = [gradient.gradient(passage, weights) for weights in (first, second)]
-    for a, b, total in zip(*parts, gradient.gradient(passage, first + second), strict=True):
-        np.testing.assert_allclose(a + b, total, rtol=0.0, atol=1e-10 * np.abs(total).max())
-
-
 @pytest.mark.parametrize('name', FRICTION_LAWS)
 def test_laws_of_more_than_velocity_are_refused_by_name(ur5, name):
     """Before any motion: nothing is designed for them; beside laws that are accepted, too."""

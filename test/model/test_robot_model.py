@@ -13,7 +13,7 @@ import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model import held_leaders, load_robot, parse_urdf
 from robot_identification.model.robot_model import (
-    Drives, make_robot_model, plain_encoders, unknown_drives,
+    Drives, make_robot_model, unknown_drives,
 )
 
 # J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 3.1 [deg], joints 1 to 5: what the youBot
@@ -40,15 +40,6 @@ def test_youbots_readings_are_the_models_positions():
     np.testing.assert_allclose(
         arm.encoders.to_model(READINGS[:, 1:3]), POSITIONS[:, 1:3], rtol=0, atol=1e-12
     )
-
-
-def test_most_drivers_read_the_models_positions(ur5):
-    """Without `encoder` in the YAML, and without a YAML: nothing changes, to the last bit."""
-    q = np.array([0.1, -2.0, 3.0, 1e-17, 5.0, -6.0])
-    bare = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
-    for encoders, values in ((ur5.encoders, q), (plain_encoders(6), q), (bare.encoders, q[:3])):
-        np.testing.assert_array_equal(encoders.to_model(values), values)
-        np.testing.assert_array_equal(encoders.to_reading(values), values)
 
 
 @given(seed=SEEDS)
@@ -148,20 +139,6 @@ def test_a_joint_is_held_where_what_follows_it_matters(piston, more):
         make_robot_model(urdf, joints='abcd')
     assert held_leaders(urdf, 'acd') == {'b': 'e'}
     assert not held_leaders(urdf, 'cd')
-
-
-def test_a_gripper_without_masses_is_no_joint_of_the_arm():
-    """Its finger leads another one, as the joint of a balanced arm does, and nothing else."""
-    urdf = balanced_arm(
-        '<link name="piston"/>', '<link name="left"/>', '<link name="right"/>',
-        joint('g', 'l4', 'left'), joint('h', 'l4', 'right', more='<mimic joint="g"/>'),
-    )
-    assert make_robot_model(urdf).joint_names == tuple('abcd')
-
-
-def test_an_arm_that_is_all_coupled_has_nothing_to_move():
-    with pytest.raises(UsageError, match=r'no joint of the URDF .* moves: name the joints'):
-        make_robot_model(coupled_urdf({'b': 'a', 'c': 'd'}))
 
 
 def test_joints_are_chosen_in_order_and_once(ur5):

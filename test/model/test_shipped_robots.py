@@ -3,15 +3,12 @@
 
 """The data of the shipped arms: published facts, possible bodies, shapes."""
 
-from xml.etree import ElementTree
 
 import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.registry import load_robot, share_directory
-from robot_identification.model.robot_model import limits_of_urdf
+from robot_identification.model.registry import load_robot
 
 SHIPPED = (
     'ur3', 'ur3e', 'ur7e', 'ur10e', 'ur12e', 'ur15', 'ur16e', 'ur18', 'ur20', 'ur30', 'youbot',
@@ -50,11 +47,6 @@ MASSES = {
     'ur30': [16.343, 28.542, 7.156, 3.054, 3.126, 0.926],
     'youbot': [1.39, 1.318, 0.821, 0.769, 0.687],
 }
-# Whole arms [kg], as the vendor's product pages have them.
-WEIGHTS = {
-    'ur3e': 11.2, 'ur7e': 20.6, 'ur12e': 33.5, 'ur15': 40.7, 'ur16e': 33.1, 'ur20': 64.0,
-    'ur30': 63.5,
-}
 # The vendor's article gives the UR20's tensors about axes of the table [kg m^2], four decimals.
 UR20_TENSORS = (
     [0.0887, -0.0001, -0.0001, -0.0001, 0.0763, 0.0072, -0.0001, 0.0072, 0.0842],
@@ -68,13 +60,6 @@ UR20_CENTRES = (
     [0, -0.0610, 0.0062], [0.5226, 0, 0.2098], [0.3234, 0, 0.0604], [0, -0.0026, 0.0393],
     [0, 0.0024, 0.0379],
 )
-# Rajagopal 2017, table 3.1 [deg]: the youBot's range, the lost minus sign of the last minimum
-# restored.
-RANGES = np.radians([[-169, 169], [-65, 90], [-151, 146], [-102.5, 102.5], [-167.5, 167.5]])
-
-
-def urdf_of(name):
-    return share_directory() / 'urdf' / f'{name}.urdf'
 
 
 @pytest.mark.parametrize('name', DH)
@@ -91,52 +76,11 @@ def test_kinematics_are_the_vendors_table(name, rng):
         )
 
 
-def inertias_of_file(name):
-    """Return the inertia of every link with a mass, in its link frame, as the file states it."""
-    inertias = {}
-    for link in ElementTree.parse(urdf_of(name)).getroot().iter('link'):
-        inertial = link.find('inertial')
-        if inertial is None:
-            continue
-        xyz, rpy = (
-            np.array(inertial.find('origin').get(key).split(), dtype=float)
-            for key in ('xyz', 'rpy')
-        )
-        ixx, ixy, ixz, iyy, iyz, izz = (
-            float(inertial.find('inertia').get(key))
-            for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-        )
-        turn = pin.rpy.rpyToMatrix(*rpy)
-        tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        mass = float(inertial.find('mass').get('value'))
-        inertias[link.get('name')] = pin.Inertia(mass, xyz, turn @ tensor @ turn.T)
-    return inertias
-
-
-@pytest.mark.parametrize('name', SHIPPED)
-def test_every_link_is_a_possible_body(name):
-    """The pseudo-inertia of each link of the file is positive definite, the base's included."""
-    # The limit is a rod 1 mm thick: thinner than any link, far above rounding of printed digits.
-    inertias = inertias_of_file(name)
-    assert len(inertias) == len(MASSES[name]) + 1
-    for link, inertia in inertias.items():
-        about_centre = pin.Inertia(inertia.mass, np.zeros(3), inertia.inertia)
-        smallest = smallest_eigenvalues(about_centre.toDynamicParameters())[0]
-        assert smallest > inertia.mass * 1e-3**2, link
-
-
 @pytest.mark.parametrize('name', SHIPPED)
 def test_masses_are_the_published_ones(name):
     """The file's numbers reach the model digit by digit; fixed frames add nothing."""
     model = load_robot(name).pinocchio
     np.testing.assert_array_equal([body.mass for body in model.inertias[1:]], MASSES[name])
-
-
-@pytest.mark.parametrize('name', WEIGHTS)
-def test_arms_weigh_what_they_weigh(name):
-    """The links and the base add up to the whole arm; 10 %, since the base is a guess."""
-    weight = sum(inertia.mass for inertia in inertias_of_file(name).values())
-    assert weight == pytest.approx(WEIGHTS[name], rel=0.1)
 
 
 def test_the_bodies_of_the_ur20_are_the_articles():
@@ -158,15 +102,6 @@ def test_the_bodies_of_the_ur20_are_the_articles():
             np.testing.assert_allclose(body.lever, UR20_CENTRES[link], atol=5.1e-5)
 
 
-@pytest.mark.parametrize('name', SHIPPED)
-def test_limits_of_yaml_and_urdf_agree(name):
-    """The YAML says what the URDF says, so that either alone is safe."""
-    robot = load_robot(name)
-    found, stated = robot.limits, limits_of_urdf(robot.urdf, robot.joint_names)
-    for key in ('lower', 'upper', 'velocity', 'effort'):
-        np.testing.assert_array_equal(getattr(found, key), getattr(stated, key), err_msg=key)
-
-
 @pytest.mark.parametrize(('name', 'constants'), [
     ('ur3', [0.1249, 0.1249, 0.0934, 0.0453, 0.0453, 0.0453]),
     ('ur5', [0.1350, 0.1361, 0.1355, 0.0957, 0.0865, 0.0893]),
@@ -178,68 +113,3 @@ def test_drive_gains_are_gear_times_torque_constant(name, constants):
     np.testing.assert_allclose(drives.drive_gain, 101.0 * np.array(constants), rtol=1e-12)
     if name == 'ur5':
         np.testing.assert_allclose(drives.reflected_inertia, [np.nan] * 3 + [0.211] * 3, atol=5e-4)
-
-
-def test_youbot_stands_straight_up_at_zero():
-    """The candle: joints 2 to 5 above each other, axes 1 and 5 point down."""
-    model = load_robot('youbot').pinocchio
-    data = model.createData()
-    pin.computeJointJacobians(model, data, np.zeros(5))
-    # 1e-12 is rounding of quarter turns.
-    origins = np.array([pose.translation for pose in list(data.oMi)[1:]])
-    np.testing.assert_allclose(origins.T, [
-        [0.024, 0.057, 0.057, 0.057, 0.057], np.zeros(5), [0.115, 0.115, 0.27, 0.405, 0.5186],
-    ], atol=1e-12)
-    down, left = [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]
-    axes = [
-        pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)[3:, joint - 1]
-        for joint in range(1, 6)
-    ]
-    np.testing.assert_allclose(axes, [down, left, left, left, down], atol=1e-12)
-
-
-def test_youbot_ranges_are_those_of_the_report():
-    """Of table 3.1, to rounding; test_robot_model.py has its readings of the encoders."""
-    limits = load_robot('youbot').limits
-    np.testing.assert_allclose(
-        np.column_stack([limits.lower, limits.upper]), RANGES, atol=1e-12
-    )
-
-
-def overlapping_links(robot, q):
-    """Return the pairs of links that overlap, those with a common joint left out."""
-    model = robot.pinocchio
-    shapes = pin.buildGeomFromUrdf(model, str(urdf_of(robot.name)), pin.GeometryType.COLLISION)
-    joints = [shape.parentJoint for shape in shapes.geometryObjects]
-    for first, joint in enumerate(joints):
-        for second in range(first):
-            if abs(joint - joints[second]) > 1:
-                shapes.addCollisionPair(pin.CollisionPair(second, first))
-    assert set(joints) == set(range(robot.n + 1)), 'every link has shapes'
-    data = shapes.createData()
-    pin.computeCollisions(model, model.createData(), shapes, data, np.asarray(q), False)
-    return {
-        (joints[pair.first], joints[pair.second])
-        for pair, result in zip(shapes.collisionPairs, data.collisionResults, strict=True)
-        if result.isCollision()
-    }
-
-
-POSES = {
-    **{name: (np.zeros(6), [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]) for name in SHIPPED[:-1]},
-    # The candle, and the folded arm from which the driver counts.
-    'youbot': (np.zeros(5), load_robot('youbot').encoders.to_model(np.zeros(5))),
-}
-FOLDED = {
-    **{name: [0.0, -np.pi / 2, np.pi, 0.0, 0.0, 0.0] for name in SHIPPED[:-1]},
-    'youbot': [0.0, RANGES[1, 1], RANGES[2, 1], 0.0, 0.0],
-}
-
-
-@pytest.mark.parametrize('name', SHIPPED)
-def test_shapes_leave_the_resting_poses_free(name):
-    """Links that are no neighbours touch if the elbow is folded, not where the arm rests."""
-    pytest.importorskip('coal', reason='coal, the collision library, is not installed')
-    for q in POSES[name]:
-        assert overlapping_links(load_robot(name), q) == set()
-    assert overlapping_links(load_robot(name), FOLDED[name]) != set()

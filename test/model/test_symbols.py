@@ -3,14 +3,13 @@
 
 """Readable expressions: the published lists by coefficient, and that they are true."""
 
-from builders import joint, link, robot_urdf
 from known_models import base_of
 from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model import (
-    link_frames, load_robot, make_robot_model, parse_urdf, PUBLISHED_ORDERS, published_rows,
+    link_frames, load_robot, PUBLISHED_ORDERS, published_rows,
 )
 from robot_identification.model.base_structure import (
     find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
@@ -122,19 +121,6 @@ def test_lists_of_raviola(name, numbers):
     assert found.error < 1e-10
 
 
-def test_wall_adds_two_rows_to_the_list_of_raviola():
-    """Rows 1 and 2 of (A1) and (A2): 2.353 is 1/|a2| of the UR5, 4.104 that of the UR3."""
-    for name, number in (('ur5', 2.353), ('ur3', 4.104)):
-        robot = load_robot(name, gravity=[0.0, -9.81, 0.0])
-        reduction, found = symbols_of(robot, frames='dh', preference='mass_first')
-        rows = published_rows(reduction, PUBLISHED_ORDERS['raviola'])
-        assert [reduction.names[row] for row in rows[:2]] == ['mx1', 'mz1']
-        assert to_text(found.expressions[rows[0]]) == 'mx1'
-        leading, other = found.expressions[rows[1]]
-        assert (leading.parameter, other.parameter) == ('mz1', 'Ixz2')
-        assert other.value == pytest.approx(-number, rel=5e-4)
-
-
 def test_list_of_tika():
     """The 52 expressions in their order, in the paper's frames and lengths."""
     robot = load_robot('ur5_tika')
@@ -191,37 +177,6 @@ def test_expressions_are_the_matrix(name, frames, preference):
         assert found.numeric == 0, 'polynomials of degree two, as Gautier and Khalil say'
 
 
-def test_skew_twists_leave_numbers_in_the_factors():
-    """Axes at odd angles: the lengths are symbols, sines and cosines are numbers."""
-    robot = make_robot_model(parse_urdf(robot_urdf(
-        link('l0'), *(link(f'l{i + 1}') for i in range(3)),
-        joint('j0', 'l0', 'l1'),
-        joint('j1', 'l1', 'l2', xyz=(0.3, 0, 0), rpy=(0.7, 0, 0)),
-        joint('j2', 'l2', 'l3', xyz=(0.2, 0, 0.1), rpy=(-0.9, 0, 0)),
-    ), 'arm'))
-    _, found = symbols_of(robot, drives=False)
-    assert found.numeric == 0
-    assert found.error < 1e-10
-    assert set(found.constants) == {'x2', 'x3', 'z3'}
-    factors = {abs(part.factor) for row in found.expressions for term in row
-               for part in term.coefficient}
-    assert any(factor == pytest.approx(np.sin(0.7) ** 2, rel=1e-9) for factor in factors)
-    assert '(x2^2 + 0.415016 x3^2 + 0.415016 z3^2) m3' in to_text(found.expressions[0])
-
-
-def test_many_lengths_are_not_tried_for_ever():
-    """Thirty lengths have 496 monomials: beyond 400 coefficients stay numbers, at once."""
-    robot = make_robot_model(parse_urdf(robot_urdf(
-        link('l0'), *(link(f'l{i + 1}') for i in range(11)),
-        *(joint(f'j{i}', f'l{i}', f'l{i + 1}', xyz=(0.3, 0.1, 0.2), rpy=(0.5 * i, 0, 0))
-          for i in range(11)),
-    ), 'arm'))
-    _, found = symbols_of(robot, drives=False)
-    assert len(found.constants) == 30
-    assert found.numeric > 100
-    assert '0.3 ' in to_text(found.expressions[1])
-
-
 def test_what_no_law_explains_is_given_as_a_number():
     """A term without monomials keeps its value in text and LaTeX, and says so in JSON."""
     expression = (
@@ -256,13 +211,3 @@ def test_tables_need_their_own_set(ur5):
     reduction = base_of(ur5)
     with pytest.raises(UsageError, match='in dh frames, mass_first; these are in joint frames'):
         published_rows(reduction, PUBLISHED_ORDERS['raviola'])
-
-
-def test_laws_that_a_paper_does_not_have_come_last(ur5):
-    """Tika has no offset: it follows behind what the table has, joint by joint."""
-    frames = link_frames(ur5, 'mdh')
-    reduction = base_of(ur5, 'coulomb,viscous,offset', True, frames=frames)
-    names = [reduction.names[row]
-             for row in published_rows(reduction, PUBLISHED_ORDERS['tika'])]
-    assert names[-6:] == [f'f0{i}' for i in range(1, 7)]
-    assert names[36:48] == [f'{symbol}{i}' for symbol in ('fc', 'fv') for i in range(1, 7)]

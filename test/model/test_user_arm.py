@@ -3,7 +3,6 @@
 
 """An arm of the user's, a URDF and a YAML: joints that slide, stand still or are coupled."""
 
-import json
 from pathlib import Path
 
 from builders import joint, link, robot_urdf
@@ -109,17 +108,6 @@ def write_urdf(beside, text):
     return path
 
 
-def test_coupled_joints_are_locked_by_default(write_arm):
-    """A pair of fingers has one motor and two axes: it stands still, shut, unless told."""
-    alone = load_robot(urdf=write_urdf(write_arm(), robot_urdf(
-        *arm_elements(link('hand', **HAND)), *gripper_elements(), name='alone')))
-    for robot in (alone, load_robot(write_arm())):
-        assert robot.joint_names == ARM
-        assert robot.locked == {'left': 0.0, 'right': 0.0}
-    told = load_robot(write_arm(locked={'left': 0.03, 'right': 0.03}))
-    assert told.locked == {'left': 0.03, 'right': 0.03}
-
-
 # Every joint of the arm in turn, at a place of its own.
 STOPS = {'pan': 2.0, 'lift': 0.9, 'slide': -0.25, 'wrist': 1.1}
 
@@ -140,21 +128,6 @@ def test_locked_joints_stand_where_they_are_told(write_arm, rng, stopped, where)
     motion, full = random_states(rng, robot), load_robot(write_arm(), gravity=GRAVITY)
     expected = held(robot, full, motion, stops)
     np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize('moving', [('pan', 'slide'), ('lift', 'wrist'), ('wrist',), ARM[1:]])
-def test_chosen_joints_move_and_the_others_stand_at_neutral(command, write_arm, moving):
-    """Zero, clipped to the limits: the lift cannot be lower than 0.2 rad."""
-    path = write_arm()
-    robot, full = load_robot(path, joints=moving), load_robot(path)
-    neutral = {name: {'lift': 0.2}.get(name, 0.0) for name in ARM if name not in moving}
-    assert robot.locked == {**neutral, 'left': 0.0, 'right': 0.0}
-    np.testing.assert_array_equal(robot.limits.effort, [
-        full.limits.effort[full.joint_names.index(name)] for name in moving
-    ])
-    outcome = command('base-parameters', '--robot', path, '--joints', *moving, '--json')
-    assert outcome.code == 0, outcome.err
-    assert json.loads(outcome.out)['joints'] == list(moving)
 
 
 @pytest.mark.parametrize('kind', ['prismatic', 'revolute'])

@@ -13,7 +13,7 @@ from long_tests import some_by_day
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.model import (
-    find_xacro_arguments, load_robot, xacro, xacro_process,
+    find_xacro_arguments, load_robot, xacro,
 )
 from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.model.xacro import expand_xacro
@@ -64,21 +64,6 @@ def test_properties_and_arguments_are_expanded(write):
     assert [link.mass for link in heavy.links] == [2.25] * 3
 
 
-@needs_xacro
-def test_packages_are_found_where_ament_looks(write, tmp_path, monkeypatch):
-    """The xacro of PyPI asks ament_index_python, which reads AMENT_PREFIX_PATH."""
-    pytest.importorskip('ament_index_python', reason='only a part of ROS finds packages')
-    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
-    index.mkdir(parents=True)
-    (index / 'made_up_description').touch()
-    folder = tmp_path / 'share' / 'made_up_description'
-    folder.mkdir()
-    (folder / 'arm.xacro').write_text(f'{DECLARED}{arm("")}</robot>')
-    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
-    path = write('<xacro:include filename="$(find made_up_description)/arm.xacro"/>')
-    assert len(read_urdf(path).joints) == 2
-
-
 PACKAGE = '<package format="3"><name>{}</name></package>'
 
 
@@ -116,16 +101,6 @@ def test_a_package_that_is_nowhere_is_named_where_it_is_needed(write):
     path = write('<xacro:include filename="$(find gone)/urdf/arm.xacro"/>')
     with pytest.raises(DescriptionError, match=r"package 'gone' with 'urdf/arm.xacro' is neither"):
         read_urdf(path)
-
-
-def test_the_search_for_a_package_ends_in_time(tmp_path, monkeypatch):
-    """It leaves xacro time to expand the file, which may need the package for a mesh alone."""
-    package = tmp_path / 'there'
-    package.mkdir()
-    (package / 'package.xml').write_text('<package><name>there</name></package>')
-    assert list(xacro_process._folders_below([str(tmp_path)])) == [tmp_path, package]
-    monkeypatch.setattr(xacro_process, 'SEARCH_SECONDS', -1.0)
-    assert list(xacro_process._folders_below([str(tmp_path)])) == []
 
 
 @needs_xacro
@@ -169,24 +144,6 @@ def test_an_argument_used_above_its_declaration_has_its_default(write):
     path = write(WITH_ARGUMENT)
     path.write_text(path.read_text().replace('name="made_up"', 'name="$(arg mass)"'))
     assert read_urdf(path).name == '1.5'
-
-
-@needs_xacro
-def test_a_value_that_chooses_a_file_is_answered_with_those_there_are(write, tmp_path):
-    for name in ('small', 'large'):
-        (tmp_path / name).mkdir()
-    path = write('<xacro:arg name="size" default="?"/><xacro:include '
-                 'filename="$(arg size)/arm.xacro"/>')
-    with pytest.raises(DescriptionError, match=r'No such file: .*urdf.xacro, large, small'):
-        read_urdf(path, arguments={'size': 'huge'})
-
-
-@needs_xacro
-def test_an_empty_argument_that_names_a_file_is_asked_for(write):
-    path = write('<xacro:arg name="limits" default=""/>'
-                 '<xacro:include filename="./$(arg limits)"/>')
-    with pytest.raises(DescriptionError, match=r"argument that is empty .* limits \(default ''"):
-        read_urdf(path)
 
 
 @needs_xacro
@@ -234,42 +191,12 @@ def test_a_bomb_is_stopped(bomb, write, monkeypatch):
     assert len(str(caught.value)) < 1000
 
 
-@needs_xacro
-def test_a_file_that_waits_is_stopped(write, monkeypatch):
-    """Waiting costs no computing: the clock on the wall ends it."""
-    monkeypatch.setattr(xacro, 'MAXIMUM_SECONDS', 0.5)
-    monkeypatch.setattr(xacro, '_RUNNER', 'import time; time.sleep(60)')
-    with pytest.raises(DescriptionError, match='was stopped'):
-        expand_xacro(write(''), {})
-
-
-FAULTS = {
-    'unknown argument': ('<link name="$(arg nobody)"/>', 'Undefined substitution argument nobody'),
-    'unknown file': ('<xacro:include filename="nobody.xacro"/>', 'No such file.*nobody.xacro'),
-    'no XML': ('<link', 'XML parsing error'),
-}
-
-
-@needs_xacro
-@pytest.mark.parametrize(('content', 'message'), FAULTS.values(), ids=FAULTS)
-def test_what_xacro_says_reaches_the_user(content, message, write):
-    path = write(content)
-    with pytest.raises(DescriptionError, match=f'xacro refuses it: .*{message}') as caught:
-        read_urdf(path)
-    assert '\n' not in str(caught.value)
-
-
 def test_elements_in_comments_are_none(tmp_path, monkeypatch):
     """Expanded files keep the comments of their source, and need no xacro."""
     monkeypatch.setattr(subprocess, 'run', None)
     path = tmp_path / 'arm.urdf'
     path.write_text(two_link_urdf().replace('</robot>', '<!-- <xacro:arm\n/> --></robot>'))
     assert len(read_urdf(path).joints) == 2
-
-
-def test_a_missing_file_is_a_wrong_call(tmp_path):
-    with pytest.raises(UsageError, match=r'no such file: .*arm\.xacro'):
-        read_urdf(tmp_path / 'arm.xacro')
 
 
 def test_a_urdf_takes_no_arguments(tmp_path):

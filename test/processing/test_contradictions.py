@@ -104,25 +104,6 @@ def test_effort_far_beyond_most_limits_contradicts(ur5, factor, beyond):
         )
 
 
-def test_limits_that_are_no_limits_contradict_nothing(ur5):
-    """Placeholders below what the bodies need, unknown ones, and those of a joint or two."""
-    motion = swinging(ur5)
-    torque = torque_of(ur5, motion)
-    limits = ur5.limits
-    for effort in (
-        np.ones(6), np.full(6, np.inf), np.where(np.arange(6) < 3, limits.effort, 0.1),
-    ):
-        robot = replace(ur5, limits=replace(limits, effort=effort))
-        assert find_contradictions(dataset_of(robot, motion, torque), robot) == ()
-
-
-def test_upside_down_contradicts(ur5):
-    """The torque of an arm that hangs, against the URDF of one that stands."""
-    motion = swinging(ur5)
-    hanging = torque_of(ur5.with_gravity([0.0, 0.0, 9.81]), motion)
-    assert ratios_of(ur5, motion, hanging)['shoulder_lift_joint'] < 0.0
-
-
 def test_what_says_nothing_of_the_bodies_is_no_ratios_of(ur5, rng):
     """Effort of friction and rotors with noise, of noise, or none at all; an arm that stands."""
     # Rotors of 20 kg m^2 turn with the bodies, and would look like heavier ones.
@@ -135,15 +116,6 @@ def test_what_says_nothing_of_the_bodies_is_no_ratios_of(ur5, rng):
     assert ratios_of(ur5, motion, np.zeros_like(friction)) == {}
     still = Motion(np.tile(motion.q[0], (SAMPLES, 1)), 0 * motion.dq, 0 * motion.ddq)
     assert ratios_of(ur5, still, np.full_like(friction, 3.0)) == {}
-
-
-def test_only_samples_that_are_fitted_count(ur5):
-    motion = swinging(ur5)
-    torque = torque_of(ur5, motion)
-    dataset = dataset_of(ur5, motion, torque)
-    first = np.arange(SAMPLES) < 250
-    effort = np.where(first[:, None], torque, np.nan)
-    assert find_contradictions(replace(dataset, effort=effort, fitted=first), ur5) == ()
 
 
 TOOL = Tool(mass=4.0, center_of_mass=(0.02, -0.01, 0.1), size=(0.1, 0.1, 0.2))

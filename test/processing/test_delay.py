@@ -60,35 +60,6 @@ def test_hysteresis_is_no_delay(simulated, delay):
     assert abs(error) < 3.0 * found.found_delay.standard_error
 
 
-def test_what_is_taken_off_is_found_no_more(simulated):
-    robot, _, recording = simulated
-    delayed = late(recording, 0.008)
-    rest = run(delayed, robot, delay=0.008)
-    assert rest.delay == 0.008
-    assert abs(rest.found_delay.value - TWIN) < 3.0 * rest.found_delay.standard_error
-    assert rest.notes == ()
-    more = run(delayed, robot, delay=-0.002)
-    assert any('beyond -2.0 ms taken off' in note for note in more.notes)
-    np.testing.assert_array_equal(rest.effort, delayed.effort)
-
-
-def test_a_noisy_velocity_does_not_matter(simulated):
-    """The position is used where it is the quieter one."""
-    robot, _, recording = simulated
-    noise = 0.05 * np.random.default_rng(0).normal(size=recording.dq.shape)
-    found = run(late(replace(recording, dq=recording.dq + noise), 0.008), robot).found_delay
-    assert abs(found.value - 0.008 - TWIN) < 0.0025
-
-
-def test_without_the_arm_or_motion_there_is_no_delay(simulated, rows_of):
-    robot, _, recording = simulated
-    assert process(recording, KinematicFilter(), 'A').found_delay is None
-    short = rows_of(recording, slice(100, 400))
-    assert run(short, robot).found_delay is None
-    resting = replace(recording, q=0.0 * recording.q, dq=0.0 * recording.dq)
-    assert run(resting, robot).found_delay is None
-
-
 def test_parts_between_gaps_count_together(simulated, rows_of):
     """
     Three parts of three seconds are too short each: their columns would explain noise.
@@ -101,26 +72,6 @@ def test_parts_between_gaps_count_together(simulated, rows_of):
     found = run(rows_of(late(recording, 0.008), np.flatnonzero(kept)), robot).found_delay
     assert abs(found.value - 0.008 - TWIN) < 3.0 * found.standard_error
     assert found.standard_error < 0.002
-
-
-def test_joints_that_differ_make_the_common_delay_uncertain(simulated):
-    """Half of the joints 30 ms late: there is no delay of all, and each has its own."""
-    robot, _, recording = simulated
-    lagging = late(recording, 0.03)
-    effort = np.where(np.arange(robot.n) % 2, lagging.effort, recording.effort)
-    found = run(replace(recording, effort=effort), robot).found_delay
-    assert found is None or not found.is_significant
-    if found is not None:
-        of_joints = [one.value for one in found.of_joints]
-        expected = np.where(np.arange(robot.n) % 2, 0.03, 0.0)
-        # To the step of `validation.hypotheses`.
-        np.testing.assert_allclose(of_joints, expected + TWIN, atol=0.006)
-
-
-def test_a_delay_beyond_the_range_is_not_found(simulated):
-    """Fifty milliseconds: the joints that see anything see it at the end of the range."""
-    robot, _, recording = simulated
-    assert run(late(recording, 0.05), robot).found_delay is None
 
 
 @pytest.mark.parametrize('name', ['ur10_exciting_trajectory', 'panda_exciting_trajectory'])

@@ -4,10 +4,14 @@
 """Effort in another unit or with another sign contradicts the arm; stale effort is named."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from robot_identification.errors import DataError
+from robot_identification.model import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.loading import check_effort_unit
 from robot_identification.processing.processing import process
 
 
@@ -31,14 +35,6 @@ def test_another_unit_contradicts(simulated, stated, true):
     found = contradictions_of(replace(recording, effort=factor * recording.effort), robot, stated)
     assert any(one.of_several for one in found) == (true != stated)
     assert all('elbow_joint' in one.joints and 'effort unit' in one.text for one in found)
-
-
-def test_one_joint_may_contradict_alone(simulated):
-    """The description may be what is wrong: it is of one joint, not of the unit."""
-    robot, _, recording = simulated
-    effort = recording.effort * np.where(np.arange(6) == 1, -1.0, 1.0)
-    found, = contradictions_of(replace(recording, effort=effort), robot)
-    assert found.joints == ('shoulder_lift_joint',) and not found.of_several
 
 
 def test_the_sign_of_a_drive_gain_is_that_of_its_current(simulated):
@@ -83,16 +79,29 @@ def test_spikes_of_the_effort_are_named(exact):
     assert note.startswith(f'effort of b has {count} spikes of up to ')
 
 
-def test_a_single_sample_of_a_slow_recording_is_no_spike(exact):
-    """It may be a torque: at 40 Hz one lasts 25 ms."""
-    recording, _ = spiky(exact)
-    slow = replace(recording, stamps=3.2 * recording.stamps, dq=recording.dq / 3.2)
-    assert not any('spikes' in note for note in notes_of(slow, None, 'A'))
+# --- another unit than the model's -------------------------------------------------------
 
 
-def test_effort_that_stands_still_at_rest_is_not_stale(exact):
-    recording = exact.record()
-    q, effort = recording.q.copy(), recording.effort.copy()
-    q[300:500] = q[300]
-    effort[300:500, 1:] = effort[300, 1:]
-    assert notes_of(replace(recording, q=q, effort=effort), None, 'A') == []
+def model_in(unit, gains, relative_scale=False):
+    return SimpleNamespace(
+        effort_unit=unit, relative_scale=relative_scale,
+        robot=load_robot('ur5').with_drive_gains(gains),
+    )
+
+
+@pytest.mark.parametrize(('unit', 'other', 'verb'), [
+    ('A', 'Nm', 'divide'), ('Nm', 'A', 'multiply'),
+])
+def test_how_to_convert_is_said_where_gains_are_known(unit, other, verb):
+    recording = SimpleNamespace(metadata={'effort_unit': other})
+    with pytest.raises(DataError, match=f'{verb} the recorded effort .* elbow_joint 3, ') as found:
+        check_effort_unit(recording, model_in(unit, np.arange(1.0, 7.0)), 'bag')
+    assert all(words in str(found.value) for words in (f'effort in {unit}', f'effort in {other}'))
+    check_effort_unit(recording, model_in(other, np.ones(6)), 'bag')
+
+
+def test_gains_of_one_that_stand_for_unknown_ones_convert_nothing():
+    recording = SimpleNamespace(metadata={'effort_unit': 'Nm'})
+    with pytest.raises(DataError) as found:
+        check_effort_unit(recording, model_in('A', np.ones(6), relative_scale=True), 'bag')
+    assert 'divide' not in str(found.value)

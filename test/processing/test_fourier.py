@@ -5,7 +5,7 @@
 
 import numpy as np
 from robot_identification.processing.fourier import (
-    deviation_about_periods, fit_fourier, FourierSeries, whole_periods,
+    fit_fourier, FourierSeries, whole_periods,
 )
 
 RATE = 125.0
@@ -29,22 +29,6 @@ def test_a_fit_on_irregular_stamps_is_exact(rng):
     found = fit_fourier(t, x, rows, PERIOD, 7)
     np.testing.assert_allclose(found.coefficients[:11], true.coefficients, atol=1e-9)
     np.testing.assert_allclose(found.coefficients[11:], 0.0, atol=1e-9)
-
-
-def test_the_noise_is_the_deviation_from_the_mean_of_all_periods(rng):
-    """The textbook's variance, (P - 1) M degrees of it; none of one period."""
-    periods, samples = 8, 500
-    t = 0.37 + np.arange(periods * samples) / RATE
-    noise = rng.normal(size=(len(t), 2)) * [0.1, 0.5]
-    x = np.sin(2 * np.pi * t / PERIOD)[:, None] * [1.0, 3.0] + noise
-    rows = np.arange(len(t))
-    found = deviation_about_periods(t, x, rows, PERIOD, RATE)
-    folded = noise.reshape(periods, samples, 2)
-    np.testing.assert_allclose(found**2, folded.var(axis=0, ddof=1).mean(axis=0))
-    assert np.isnan(deviation_about_periods(t, x, rows[:samples], PERIOD, RATE)).all()
-    # Between samples it is interpolated.
-    odd = np.sin(2 * np.pi * t / 3.9)[:, None]
-    assert deviation_about_periods(t, odd, np.arange(1462), 3.9, RATE)[0] < 1e-3
 
 
 def test_the_last_whole_periods_are_chosen():

@@ -8,15 +8,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification import identify, IdentifyOptions, load_model, validate
-from robot_identification.cli.doctor import examine
-from robot_identification.cli.doctor_arm import ExamineOptions
 from robot_identification.errors import DataError
 from robot_identification.model import dump_model, make_robot_model, Motion, parse_urdf
 from robot_identification.processing import (
     held_joint_remarks, hold_as_recorded, read_arm,
 )
 from robot_identification.recording import read_recording
-from robot_identification.studies.drive_gains import DriveGainsOptions
 
 NAMES = ('lift', 'a', 'b', 'c', 'd', 'finger', 'wheel')
 SAMPLES = 300  # enough for an identification
@@ -150,28 +147,3 @@ def test_a_held_joint_that_moved_is_refused(tmp_path, rng):
     other = read_arm(robot(), write_table(tmp_path / 'other.csv', *moving(rng, b=0.9)))
     with pytest.raises(DataError, match=r'b is held .* by themselves'):
         hold_as_recorded(robot(), [recording, other], (0.5, None))
-
-
-def test_a_single_wild_reading_is_no_motion(tmp_path):
-    arm = robot()
-    q = at_rest(d=1.0)
-    q = np.concatenate([q] * 10)
-    q[700, NAMES.index('d')] = -1.0
-    recording = read_arm(arm, write_bag(tmp_path / 'bag', joint_states(
-        NAMES, np.arange(len(q)) / 100.0, q, 0.0 * q, 0.0 * q
-    )))
-    assert hold_as_recorded(arm, [recording])[0].locked['d'] == pytest.approx(1.0)
-
-
-def test_studies_and_doctor_do_so_too(tmp_path, rng):
-    """What reads the recordings of an arm for a new result, whatever it looks for."""
-    arm = robot()
-    path = write_table(tmp_path / 'log.csv', *moving(rng, b=-0.9))
-    held, _, notes = DriveGainsOptions().read(arm, [path])
-    assert held.locked['b'] == pytest.approx(-0.9)
-    found = examine(path, ExamineOptions(robots=[arm]))
-    assert set(notes) & set(found.notes)
-    moved = write_table(tmp_path / 'moved.csv', *moving(rng, b=np.linspace(0, 1, SAMPLES)))
-    with pytest.raises(DataError) as refused:
-        DriveGainsOptions().read(arm, [moved])
-    assert str(refused.value) in examine(moved, ExamineOptions(robots=[arm])).error

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.processing import process
@@ -71,54 +70,6 @@ def test_the_noise_is_that_of_one_sample():
     error = dataset.motion.ddq - motion(dataset.stamps, 2)
     smoothed = run(recording, KinematicFilter()).motion.ddq - motion(dataset.stamps, 2)
     assert error.std() < 0.02 * smoothed.std()
-
-
-def test_positions_alone_are_enough():
-    dataset = run(record(dq=np.full((2000, 2), np.nan)))
-    np.testing.assert_allclose(dataset.motion.ddq, motion(dataset.stamps, 2), atol=0.01)
-    assert set(dataset.noise) == {'q', 'effort'}
-
-
-def test_irregular_stamps_and_lost_samples_are_fitted_where_they_are():
-    rng = np.random.default_rng(1)
-    full = record(noise={})
-    kept = np.sort(rng.choice(len(full), 1600, replace=False))
-    t = full.stamps[kept] + rng.uniform(-0.002, 0.002, 1600)
-    dataset = run(replace(
-        full, stamps=t, q=motion(t), dq=motion(t, 1), effort=full.effort[kept]
-    ))
-    assert dataset.motion.ddq == pytest.approx(motion(t, 2), abs=1e-8)
-
-
-def test_the_way_to_the_start_keeps_its_own_kinematics():
-    """A first move of three seconds is smoothed by the default filter, and said so."""
-    plain = record(noise={'q': 1e-5})
-    t = np.arange(375) / RATE
-    blend = (t / 3.0) ** 3 * (10.0 - 15.0 * t / 3.0 + 6.0 * (t / 3.0) ** 2)
-    rate = 30.0 * (t / 3.0) ** 2 * (1.0 - t / 3.0) ** 2 / 3.0
-    q = np.vstack([-2.0 * (1.0 - blend)[:, None] + motion(np.zeros(375)), plain.q])
-    dq = np.vstack([np.column_stack([2.0 * rate] * 2), plain.dq])
-    dataset = run(replace(
-        plain, stamps=np.arange(2375) / RATE, q=q, dq=dq,
-        effort=np.vstack([np.ones((375, 2)), plain.effort]),
-    ))
-    assert 'do not follow the period of 4 s' in dataset.notes[1]
-    error = np.abs(dataset.motion.ddq - np.vstack([
-        np.full((375, 2), np.nan), motion(plain.stamps, 2),
-    ]))
-    assert error[400:].max() < 0.01
-    np.testing.assert_allclose(dataset.motion.dq[60:300], dq[60:300], atol=0.02)
-    assert dataset.scored.all()
-
-
-def test_less_than_a_period_is_refused():
-    with pytest.raises(DataError, match=r'lasts 3\.1\d s, which is no whole period of 4 s'):
-        run(record(periods=0.8))
-
-
-def test_harmonics_beyond_the_sampling_are_refused():
-    with pytest.raises(DataError, match='keep fewer harmonics'):
-        run(record(), KinematicFilter('fourier', period=PERIOD, harmonics=240))
 
 
 @pytest.mark.parametrize(('periods', 'way'), ((2.0, 0.0), (4.0, 0.0), (4.3, 1.0), (40.0, 2.0)))

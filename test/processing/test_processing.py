@@ -58,16 +58,6 @@ def test_velocity_and_acceleration_are_those_of_the_motion(record, check_kinemat
     np.testing.assert_array_equal(dataset.stamps, record().stamps)
 
 
-def test_irregular_stamps_are_handled(record, check_kinematics):
-    """Up to 40 % of a period early or late."""
-    # Joining samples by straight lines errs by h^2 / 8 of the second derivative, 2e-4 of it.
-    rng = np.random.default_rng(3)
-    t = (np.arange(1000) + rng.uniform(-0.2, 0.2, 1000)) / RATE
-    dataset = run(record(t - t[0]))
-    check_kinematics(dataset, slice(60, -60))
-    assert dataset.scored.all()
-
-
 def test_a_driver_that_repeats_old_values_is_found(record, check_kinematics):
     """As UR's does: the same q, dq and effort with a new stamp, every fifth cycle."""
     recording = record()
@@ -79,60 +69,6 @@ def test_a_driver_that_repeats_old_values_is_found(record, check_kinematics):
     np.testing.assert_array_equal(~dataset.fitted, expected)
     assert dataset.scored.all()
     check_kinematics(dataset, slice(60, -60), 0.03)
-
-
-@pytest.mark.parametrize(('fill', 'blank'), [
-    (lambda q, dq: dq, False),
-    (lambda q, dq: np.where(np.arange(len(q)) % 3 == 0, dq.T, 0.0).T, True),
-    (lambda q, dq: np.diff(q, axis=0, prepend=q[:1]) * 3.0 * RATE, True),
-    (lambda q, dq: np.diff(q, axis=0, append=q[-1:]) * 3.0 * RATE, True),
-], ids=['velocity repeats too', 'velocity of zero', 'from the row before', 'to the next row'])
-def test_rows_that_are_written_three_times_are_named_as_such(
-    record, check_kinematics, fill, blank
-):
-    """Velocities of zero between them are none: they looked like another unit of velocity."""
-    recording, often = record(), np.repeat(np.arange(1000), 3)
-    q, dq, effort = (x[often] for x in (recording.q, recording.dq, recording.effort))
-    stamps = np.arange(3000) / (3.0 * RATE)
-    dataset = run(replace(recording, stamps=stamps, q=q, dq=fill(q, dq), effort=effort))
-    repeats = 'each joint state was written 3 times: positions change at 125 Hz'
-    assert sum(repeats in note for note in dataset.notes) == 1
-    derived = any('velocity is zero wherever position and effort' in x for x in dataset.notes)
-    assert derived == blank
-    assert dataset.rate == pytest.approx(RATE)
-    np.testing.assert_array_equal(dataset.fitted, np.arange(3000) % 3 == 0)
-    check_kinematics(dataset, slice(180, -180), 0.03)
-
-
-def test_an_arm_that_stops_repeats_no_row_by_its_log(record):
-    """The last velocity before a rest is recorded, as are those of the motion around it."""
-    recording = record()
-    q, dq, effort = (np.copy(x) for x in (recording.q, recording.dq, recording.effort))
-    for rest in range(100, 1000, 100):
-        for values in (q, effort):
-            values[rest: rest + 30] = values[rest]
-        dq[rest + 1: rest + 30] = 0.0
-    dataset = run(replace(recording, q=q, dq=dq, effort=effort))
-    assert not any('velocity' in note or 'written' in note for note in dataset.notes)
-
-
-def test_equal_positions_with_another_effort_are_no_duplicates(record):
-    """An arm that rests gives the same position repeatedly, its noise differs."""
-    recording = record()
-    q, dq = np.copy(recording.q), np.copy(recording.dq)
-    q[300:310], dq[300:310] = q[300], dq[300]
-    assert run(replace(recording, q=q, dq=dq)).fitted.all()
-
-
-def test_a_first_message_that_came_second_is_scored_too(record, rows_of):
-    """Seconds count from the first message; the one before it is still of this recording."""
-    recording, order = record(), np.arange(1000)
-    order[[0, 1]] = [1, 0]
-    stamps = recording.stamps[order] - recording.stamps[1]
-    dataset = run(replace(rows_of(recording, order), stamps=stamps))
-    assert len(dataset) == 1000
-    assert accounted(dataset)
-    assert dataset.scored.all()
 
 
 def test_nothing_is_interpolated_across_a_gap(record):
@@ -148,62 +84,6 @@ def test_nothing_is_interpolated_across_a_gap(record):
     first = run(record(t[:500]))
     np.testing.assert_allclose(dataset.motion.ddq[:500], first.motion.ddq, atol=1e-9)
     assert dataset.scored.all()
-
-
-def test_gaps_are_listed_with_place_and_length(record):
-    """Where and how long, the longest ones of many."""
-    t = np.arange(1000) / RATE
-    for number, at in enumerate(range(50, 1000, 70)):
-        t[at:] += 0.1 + 0.01 * number
-    dataset = run(record(t))
-    assert len(dataset.gaps) == 14
-    assert dataset.gaps[3].start == pytest.approx(t[259])
-    assert dataset.gaps[3].duration == pytest.approx(0.138)
-    note, = dataset.notes
-    assert note.startswith('14 gaps of more than 28 ms')
-    assert '0.138 s after 2.402 s' not in note
-    assert '0.148 s after' in note
-    assert note.endswith('and 4 shorter ones')
-
-
-def test_what_the_reader_noted_comes_first(record):
-    notes = run(record(
-        notes=('read from a table',), dq=np.full((1000, 3), np.nan), stamps_from='log',
-    )).notes
-    assert notes[0] == 'read from a table'
-    for words in ('velocity was not recorded', 'time of recording'):
-        assert any(words in note for note in notes[1:])
-
-
-@pytest.mark.parametrize('delay', [0.6, -1.0, np.nan, np.inf])
-def test_a_delay_in_milliseconds_is_refused(record, delay):
-    with pytest.raises(DataError, match=r'delay of .* at most 0\.5 s'):
-        run(record(), delay=delay)
-
-
-def test_gaps_before_the_window_are_none_of_it(record):
-    """Nor is one across its start, after which the first sample comes."""
-    t = np.delete(0.008 * np.arange(2000), np.r_[200:240, 400:440, 1000:1040, 1500:1540])
-    for start, gaps in ((0.0, 4), (2.0, 3), (3.3, 2), (9.0, 1), (13.0, 0)):
-        assert len(run(record(t), start=start).gaps) == gaps
-
-
-def test_gaps_everywhere_are_refused(record):
-    """Two hundred parts of five samples: no filter reaches anything."""
-    t = np.arange(1000) / RATE + np.repeat(np.arange(200), 5)
-    with pytest.raises(DataError, match=r'none of the 200 parts between gaps .* has 10'):
-        run(record(t))
-
-
-def test_a_part_too_short_to_filter_is_left_out_by_name(record):
-    t = np.arange(1000) / RATE
-    t[300:] += 1.0
-    t[305:] += 1.0
-    dataset = run(record(t))
-    np.testing.assert_array_equal(~dataset.scored, (np.arange(1000) >= 300) &
-                                  (np.arange(1000) < 305))
-    assert accounted(dataset)
-    assert any('too short' in reason for reason in dataset.excluded)
 
 
 @pytest.mark.parametrize('field', ['q', 'dq', 'effort'])
@@ -235,17 +115,6 @@ def test_effort_that_cannot_be_used_is_refused_by_name(record):
             run(record(effort=effort))
 
 
-@pytest.mark.parametrize('field', ['q', 'effort'])
-def test_a_joint_without_any_value_is_named(record, field):
-    """All rows are then not finite, which says nothing of the cause."""
-    recording = record()
-    values = np.copy(getattr(recording, field))
-    values[:, 1] = np.nan
-    quantity = 'position' if field == 'q' else field
-    with pytest.raises(DataError, match=f'100.0%.*; {quantity} of b is absent: find out'):
-        run(replace(recording, **{field: values}))
-
-
 def test_too_few_samples_are_refused_with_their_number(record):
     t = np.arange(MINIMUM_SAMPLES - 1) / RATE
     with pytest.raises(DataError, match=f'{MINIMUM_SAMPLES - 1} usable .*{MINIMUM_SAMPLES} are'):
@@ -256,12 +125,6 @@ def test_too_few_samples_are_refused_with_their_number(record):
     for window in ({'start': 100.0}, {'stop': 0.0}):
         with pytest.raises(DataError, match='--start/--stop'):
             run(record(), **window)
-
-
-def test_stamps_that_stand_still_are_refused(record):
-    """They would make every sample a duplicate of the first."""
-    with pytest.raises(DataError, match='bag'):
-        run(record(stamps=np.zeros(1000)))
 
 
 def test_before_the_window_only_kinematics_count(record):
@@ -276,14 +139,6 @@ def test_before_the_window_only_kinematics_count(record):
     assert np.all(np.isnan(dataset.effort[~window]))
     assert dataset.effort[window].tobytes() == recording.effort[window].tobytes()
     np.testing.assert_array_equal(dataset.motion.ddq, run(recording).motion.ddq)
-
-
-def test_nothing_after_the_window_counts(record):
-    """The dataset is that of a recording that ends there."""
-    dataset = run(record(), stop=4.0)
-    shorter = run(record(np.arange(500) / RATE))
-    assert len(dataset) == 500
-    np.testing.assert_array_equal(dataset.motion.ddq, shorter.motion.ddq)
 
 
 def test_rest_before_and_after_the_motion_is_scored_and_not_fitted():

@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays as drawn_arrays
 import numpy as np
 import pytest
 from robot_identification import arrays
-from robot_identification.errors import DataError
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing import blocks, process
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
@@ -24,18 +23,6 @@ def run(recording, channels, **options):
 
 def channel(times, *columns):
     return Channel(np.array(times), np.array(columns, dtype=float).T)
-
-
-def test_without_readings_there_are_no_temperatures(exact):
-    assert run(exact.record(), {}).motion.temperature is None
-    empty = Channel(np.zeros(0), np.zeros((0, 3)))
-    assert run(exact.record(), {'temperature': empty}).motion.temperature is None
-
-
-def test_temperatures_of_another_arm_are_left_out(exact):
-    dataset = run(exact.record(), {'temperature': channel([0.0], [20.0], [20.0])})
-    assert dataset.motion.temperature is None
-    assert 'temperatures of 2 joints were recorded, the arm has 3' in dataset.notes[0]
 
 
 def test_what_was_slowed_down_is_left_out_with_its_times(exact):
@@ -64,35 +51,6 @@ def test_safety_stops_are_left_out_with_their_mode(exact):
     np.testing.assert_array_equal(~dataset.scored, (t >= 1.0) & (t < 2.0))
     note, = dataset.notes
     assert '3 PROTECTIVE_STOP from 1.00 s to 1.99 s' in note
-
-
-def test_a_sample_that_is_out_for_two_reasons_counts_once(exact):
-    scaling = channel([0.0, 2.0, 4.0], [1.0, 0.0, 1.0])
-    mode = channel([0.0, 3.0, 5.0], [1.0, 3.0, 1.0])
-    dataset = run(exact.record(), {'speed_scaling': scaling, 'safety_mode': mode})
-    assert list(dataset.excluded.values()) == [250, 125]
-    assert np.count_nonzero(~dataset.scored) == 375
-
-
-@pytest.mark.parametrize('first', [0.5, 3.0])
-def test_the_state_before_the_first_message(exact, first):
-    """The first message of a driver says how it was; a late one only what became of it."""
-    dataset = run(exact.record(), {'speed_scaling': channel([first, 5.0], [0.5, 1.0])})
-    before = dataset.stamps < first
-    assert dataset.scored[before].any() == (first > 1.0)
-    assert not dataset.scored[~before & (dataset.stamps < 5.0)].any()
-
-
-def test_many_times_are_counted(exact):
-    at = np.arange(0.0, 8.0, 0.25)
-    scaling = channel(at, np.arange(len(at)) % 2)
-    note, = run(exact.record(), {'speed_scaling': scaling}).notes
-    assert 'and 11 times more' in note
-
-
-def test_nothing_left_is_refused_with_the_reason(exact):
-    with pytest.raises(DataError, match=r'no joint state .* is left \(1000 at reduced speed'):
-        run(exact.record(), {'speed_scaling': channel([0.0], [0.5])})
 
 
 # Few values, so that many are equal, in any order and with readings that are none.

@@ -4,7 +4,6 @@
 """Rotor positions come out on the stamps of the joint states, or are left out and said to be."""
 
 from dataclasses import replace
-import re
 
 import numpy as np
 import pytest
@@ -48,16 +47,6 @@ def run(recording, kinematic_filter=NONE, **options):
     return process(recording, kinematic_filter, 'Nm', **options)
 
 
-def assert_one_encoder(dataset, recording):
-    """Check that a dataset is what it is without rotor positions, to the last bit."""
-    plain = run(replace(recording, channels={}))
-    assert dataset.motion.rotor is None
-    for name in ('q', 'dq', 'ddq'):
-        np.testing.assert_array_equal(getattr(dataset.motion, name), getattr(plain.motion, name))
-    np.testing.assert_array_equal(dataset.fitted, plain.fitted)
-    assert dataset.excluded == plain.excluded
-
-
 @pytest.mark.parametrize(('rate', 'late'), [(125.0, 0.0), (125.0, 0.003), (500.0, 0.001),
                                             (100.0, 0.0)])
 def test_rotors_are_matched_by_stamp(exact, rate, late):
@@ -77,32 +66,6 @@ def test_rotors_are_matched_by_stamp(exact, rate, late):
     plain = run(exact.record())
     np.testing.assert_array_equal(dataset.motion.ddq, plain.motion.ddq)
     assert 'rotor positions are used' in dataset.notes[0]
-
-
-def test_rotors_are_filtered_as_links_are(exact):
-    """Rotors that turn as their links get the same kinematics, whatever the filter; delay, too."""
-    # Interpolation rounds positions; second differences over 8 ms make 1e-11 of that.
-    plain = exact.record()
-    recording = replace(
-        plain, dq=np.full_like(plain.q, np.nan),
-        channels={'rotor_position': Channel(plain.stamps, plain.q)},
-    )
-    for kind, options in (('butterworth', {}), ('savitzky_golay', {}),
-                          ('fourier', {'period': 4.0, 'harmonics': 3})):
-        dataset = run(recording, KinematicFilter(kind=kind, **options), delay=0.004)
-        motion = dataset.motion
-        for name in ('q', 'dq', 'ddq'):
-            np.testing.assert_allclose(
-                getattr(motion.rotor, name), getattr(motion, name), rtol=0, atol=1e-10
-            )
-
-
-def test_without_rotor_positions_nothing_changes(exact):
-    recording = exact.record()
-    dataset = run(recording)
-    assert_one_encoder(dataset, recording)
-    assert_one_encoder(run(with_rotors(exact), rotor_side=False), recording)
-    assert not any('rotor' in note for note in dataset.notes)
 
 
 def test_gaps_of_the_rotors_are_gaps(exact):
@@ -131,34 +94,6 @@ def test_gaps_of_the_rotors_are_gaps(exact):
     )
 
 
-def test_rotors_that_end_early_count_as_none(exact):
-    """With less than half of the motion, the recording is one of one encoder a joint."""
-    recording = with_rotors(exact, exact.times()[:400])
-    dataset = run(recording)
-    assert_one_encoder(dataset, recording)
-    assert 'one encoder a joint is used: they cover 400 of 1000 samples' in dataset.notes[0]
-
-
-def test_values_that_are_not_finite_are_passed_over(exact):
-    """Single NaN are bridged; a joint with nothing else has no second encoder."""
-    clean = run(with_rotors(exact))
-
-    def spoil(values):
-        values[100, 0] = np.nan
-        values[300, 1] = np.inf
-        values[:, 2] = np.nan
-
-    dataset = run(changed(with_rotors(exact), spoil))
-    assert dataset.fitted.all()
-    rotor, motion = dataset.motion.rotor, dataset.motion
-    # Akima's cubics over two periods of 8 ms: slopes change by (w h)^2, 1e-3, of 1 rad w h; a
-    # few per cent of that are left.
-    np.testing.assert_allclose(rotor.q[:, :2], clean.motion.rotor.q[:, :2], atol=1e-4)
-    np.testing.assert_array_equal(rotor.q[:, 2], motion.q[:, 2])
-    np.testing.assert_array_equal(rotor.ddq[:, 2], motion.ddq[:, 2])
-    assert 'see the rotors, but for c' in dataset.notes[0]
-
-
 def flip(values):
     """Turn the second rotor the other way."""
     values[:, 1] *= -1.0
@@ -184,38 +119,3 @@ def test_rotors_that_do_not_follow_their_links_are_left_out(exact, change, stray
         assert is_link == (name in stray)
         assert any(note.startswith(f'the rotor of {name} is left out') for note in dataset.notes
                    ) == (name in stray)
-
-
-def test_an_offset_between_encoders_does_not_matter(exact):
-    """Their zeros differ; the position is kept as it was read."""
-    dataset = run(changed(with_rotors(exact), lambda values: np.add(values, 0.5, out=values)))
-    clean = run(with_rotors(exact))
-    np.testing.assert_allclose(dataset.motion.rotor.dq, clean.motion.rotor.dq, atol=1e-9)
-    np.testing.assert_allclose(dataset.motion.rotor.q, clean.motion.rotor.q + 0.5, atol=1e-12)
-
-
-@pytest.mark.parametrize(('stamps', 'values', 'message'), [
-    (np.zeros(0), np.zeros((0, 3)), '0 messages hold any'),
-    (np.arange(4) * 0.008, np.zeros((4, 3)), '4 messages hold any'),
-    (np.arange(1000) * 0.008, np.zeros((1000, 2)), 'there are 2 for the 3 joints'),
-    (np.arange(1000) * 0.008, np.full((1000, 3), np.nan), 'messages hold any'),
-    (np.arange(1000) * 0.008 + 60.0, np.zeros((1000, 3)), 'none is usable|they cover 0 of'),
-], ids=['empty', 'few', 'joints', 'NaN', 'later'])
-def test_what_cannot_be_used_is_said(exact, stamps, values, message):
-    """The rest of the recording is as if it had not been there."""
-    recording = replace(
-        exact.record(), channels={'rotor_position': Channel(stamps, values)}
-    )
-    dataset = run(recording)
-    assert_one_encoder(dataset, recording)
-    note = next(note for note in dataset.notes if note.startswith('rotor positions are left out'))
-    assert re.search(message, note)
-
-
-def test_a_clock_that_was_set_back_leaves_one_encoder(exact):
-    stamps = exact.times()
-    back = np.where(stamps < 4.0, stamps, stamps - 2.0)
-    recording = replace(with_rotors(exact), stamps=back)
-    dataset = run(recording)
-    assert dataset.motion.rotor is None
-    assert any('one encoder a joint is used: the clock was set back' in n for n in dataset.notes)

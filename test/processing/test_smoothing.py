@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing import blocks, process, smoothing
-from robot_identification.processing.filters import low_pass, low_pass_memory
-from robot_identification.processing.smoothing import interpolate, smooth_effort
+from robot_identification.processing.smoothing import smooth_effort
 
 KINDS = {
     'butterworth': KinematicFilter(),
@@ -41,33 +40,6 @@ def test_blocks_equal_the_whole(monkeypatch, exact, kinematic_filter, delay):
     np.testing.assert_array_equal(parts.fitted, whole.fitted)
 
 
-@pytest.mark.parametrize('order', [1, 2, 4, 8])
-@pytest.mark.parametrize('cutoff', [0.7, 9.0, 40.0])
-def test_a_low_pass_forgets_after_its_memory(order, cutoff):
-    """An impulse is filtered to nothing beyond it."""
-    rate, kinematic_filter = 125.0, KinematicFilter(order=order, cutoff=cutoff)
-    memory = low_pass_memory(rate, kinematic_filter)
-    x = np.zeros((6 * memory + 1, 1))
-    x[3 * memory] = 1.0
-    filtered = np.abs(low_pass(x, rate, kinematic_filter)[:, 0])
-    # Both passes ring, and a sum of poles is larger than the slowest one alone.
-    assert filtered[: 2 * memory - 2].max() < 1e-10
-    assert filtered[4 * memory + 2:].max() < 1e-10
-
-
-def test_interpolation_is_exact_on_lines_and_holds_at_the_ends():
-    times = np.cumsum(np.random.default_rng(0).uniform(0.1, 1.0, 30))
-    values = np.column_stack([2.0 * times - 1.0, 0.0 * times])
-    t = np.linspace(times[0], times[-1], 200)
-    np.testing.assert_allclose(
-        interpolate(t, times, values), np.column_stack([2.0 * t - 1.0, 0.0 * t]), atol=1e-12
-    )
-    ends = interpolate(np.array([times[0] - 1.0, times[-1] + 1.0]), times, values)
-    np.testing.assert_allclose(ends, values[[0, -1]])
-    few = interpolate(np.array([0.25]), np.array([0.0, 1.0]), np.array([[0.0], [4.0]]))
-    np.testing.assert_allclose(few, [[1.0]])
-
-
 @pytest.mark.parametrize('rate', [125.0, 500.0])
 @pytest.mark.parametrize('lost', [0.01, 0.1, 0.2, 0.5])
 def test_lost_samples_change_hardly_anything(exact, rows_of, rate, lost):
@@ -86,29 +58,6 @@ def test_lost_samples_change_hardly_anything(exact, rows_of, rate, lost):
         expected = getattr(full.motion, name)[kept]
         change = np.abs(getattr(part.motion, name) - expected)
         assert np.all(np.sqrt(np.mean(change**2, axis=0)) < 0.01 * expected.std(axis=0))
-
-
-@pytest.mark.parametrize('kinematic_filter', KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize('has_velocity', [True, False])
-def test_every_kind_finds_the_motion(exact, kinematic_filter, has_velocity):
-    """Half a hertz and slower: to a percent away from the ends, with or without velocity."""
-    recording = exact.record()
-    if not has_velocity:
-        recording = replace(recording, dq=np.full_like(recording.dq, np.nan))
-    dataset = process(recording, kinematic_filter, 'A')
-    _, dq, ddq = exact.at(dataset.stamps)
-    for found, expected in ((dataset.motion.dq, dq), (dataset.motion.ddq, ddq)):
-        error = np.abs(found - expected)[125:-125] / np.abs(expected).max(axis=0)
-        assert error.max() < 0.01
-
-
-def test_without_a_filter_the_velocity_is_the_recorded_one(exact):
-    """Up to rounding of the grid's times."""
-    recording = exact.record()
-    dataset = process(recording, KinematicFilter('none'), 'A')
-    np.testing.assert_allclose(dataset.motion.dq, recording.dq, atol=1e-9)
-    difference = np.gradient(recording.dq, 1.0 / exact.rate, axis=0, edge_order=2)
-    np.testing.assert_allclose(dataset.motion.ddq, difference, atol=1e-7)
 
 
 def test_a_delay_shifts_the_kinematics_and_not_the_effort(exact):

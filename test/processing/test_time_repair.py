@@ -9,7 +9,7 @@ import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.processing import process
 from robot_identification.processing.repairs import (
-    GAP_PERIODS, longest_bridged, order_by_time, sampling_period,
+    longest_bridged, order_by_time, sampling_period,
 )
 
 PERIOD = 0.008
@@ -18,14 +18,6 @@ STAMPS = np.arange(1000) * PERIOD
 
 def run(recording, **options):
     return process(recording, KinematicFilter(), 'A', **options)
-
-
-def test_what_is_in_order_is_left_alone():
-    timeline = order_by_time(STAMPS)
-    assert timeline.order is None
-    assert timeline.displaced == 0
-    assert timeline.notes() == []
-    np.testing.assert_array_equal(timeline.stamps, STAMPS)
 
 
 @given(st.lists(st.tuples(st.integers(0, 999), st.integers(1, 60)), min_size=1, max_size=40))
@@ -39,17 +31,6 @@ def test_messages_that_came_late_are_put_where_they_belong(moves):
     np.testing.assert_array_equal(timeline.stamps, STAMPS)
     if timeline.order is not None:
         np.testing.assert_array_equal(np.array(order)[timeline.order], np.arange(1000))
-
-
-@pytest.mark.parametrize('order', [
-    np.random.default_rng(0).permutation(1000),
-    # A message from the future came too early, and all after it seem late.
-    np.insert(np.delete(np.arange(1000), 600), 300, 600),
-], ids=['complete disorder', 'a message from the future'])
-def test_disorder_is_no_clock(order):
-    timeline = order_by_time(STAMPS[order])
-    assert timeline.steps == ()
-    np.testing.assert_array_equal(timeline.stamps, STAMPS)
 
 
 @pytest.mark.parametrize('step', [0.05, 0.3, 2.0, 2.003, 3.999])
@@ -66,20 +47,6 @@ def test_a_clock_that_was_set_back_is_found(step):
     np.testing.assert_allclose(timeline.stamps, STAMPS, atol=1e-9)
     np.testing.assert_array_equal(timeline.order, np.arange(1000))
     assert f'set back by {step - PERIOD:.3f} s' in timeline.notes()[0]
-
-
-def test_a_clock_that_was_set_back_splits_the_recording(exact, rows_of):
-    """Friction begins anew, and no filter reaches from one part into the other."""
-    recording = exact.record()
-    stamps = recording.stamps.copy()
-    stamps[500:] -= 2.0
-    dataset = run(exact.record(recording.stamps, stamps=stamps))
-    assert dataset.segments == (slice(0, 500), slice(500, 1000))
-    assert dataset.motion.starts == (0, 500)
-    assert dataset.gaps == ()
-    assert any('clock was set back' in note for note in dataset.notes)
-    alone = run(rows_of(recording, slice(500, 1000)))
-    np.testing.assert_allclose(dataset.motion.ddq[500:], alone.motion.ddq, atol=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -121,20 +88,6 @@ def test_the_period_is_that_of_the_sampling(share, jitter):
     stamps = (np.arange(4000) + rng.uniform(-jitter, jitter, 4000))[kept] * PERIOD
     # With jitter the shortest intervals are chosen, which is a little less than the mean.
     assert sampling_period(stamps) == pytest.approx(PERIOD, rel=1e-9 + 0.5 * jitter)
-
-
-def test_the_period_of_irregular_stamps_is_their_median():
-    intervals = np.random.default_rng(2).exponential(PERIOD, 2000)
-    stamps = np.cumsum(intervals)
-    assert sampling_period(stamps) == np.median(np.diff(stamps))
-
-
-def test_more_than_three_periods_are_a_gap():
-    """One pause in a recording that is complete otherwise, however long."""
-    assert longest_bridged(STAMPS, PERIOD) == GAP_PERIODS * PERIOD
-    for pause in (1, 5, 1000):
-        stamps = STAMPS + np.where(np.arange(1000) > 300, pause * PERIOD, 0.0)
-        assert longest_bridged(stamps, PERIOD) == GAP_PERIODS * PERIOD
 
 
 @pytest.mark.parametrize('share', [0.01, 0.1, 0.2, 0.5])

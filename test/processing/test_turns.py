@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.blocks import BLOCK_ROWS
 from robot_identification.processing.processing import process
-from robot_identification.processing.repairs import find_wraps, TURN, unwrap
+from robot_identification.processing.repairs import TURN
 
 
 def run(recording):
@@ -32,20 +31,3 @@ def test_a_position_within_one_turn_goes_on(exact, lowest):
     np.testing.assert_allclose(found.motion.dq, clean.motion.dq, atol=1e-9)
     np.testing.assert_allclose(found.motion.ddq, clean.motion.ddq, atol=1e-7)
     assert not any('jump' in text for text in clean.notes)
-
-
-def test_turns_are_counted_on_across_blocks(rng):
-    """Both ways, also where a jump is the first row of a block; another branch has none."""
-    N = 2 * BLOCK_ROWS + 100
-    q = np.cumsum(rng.normal(0.0, 0.05, (N, 2)), axis=0)
-    q[BLOCK_ROWS:] += np.pi - q[BLOCK_ROWS] + 0.01
-    q[BLOCK_ROWS - 1] = q[BLOCK_ROWS] - 0.02
-    kept = np.mod(q + np.pi, TURN) - np.pi
-    wraps = find_wraps(kept, np.zeros(N, dtype=np.int32))
-    assert {int(row) for row in wraps[:, 0]} >= {BLOCK_ROWS}
-    unwrapped = unwrap(kept, wraps)
-    jumps = np.abs(np.diff(q, axis=0)) > 1.0
-    steps = np.diff(unwrapped, axis=0)
-    np.testing.assert_allclose(steps[~jumps], np.diff(q, axis=0)[~jumps], atol=1e-9)
-    branch = (np.arange(N) >= BLOCK_ROWS).astype(np.int32)
-    assert BLOCK_ROWS not in find_wraps(kept, branch)[:, 0]

@@ -16,7 +16,7 @@ from robot_identification.model.regressor import (
 )
 from robot_identification.pipeline import validate
 from robot_identification.validation import BAND, make_prediction_deviation, ParameterError
-from robot_identification.validation.validation import corrected_joints, errors_on
+from robot_identification.validation.validation import corrected_joints
 import scipy.stats
 
 MANY = 1.0e9
@@ -118,32 +118,6 @@ def test_an_absorbed_discrepancy_adds_its_scatter(robots, rng):
     np.testing.assert_allclose(np.sqrt(found), np.std(errors, axis=0), rtol=0.07)
 
 
-def test_parameters_without_error_add_none(robots, rng):
-    model, _ = erroneous(robots['mixed'], rng, 'coulomb,viscous')
-    model = replace(model, covariance=np.zeros_like(model.covariance))
-    found = ParameterError(model).variance(swing(rng, 3))
-    np.testing.assert_array_equal(found, 0.0)
-
-
-def test_the_band_is_wider_where_the_parameters_are_worse_known_than_in_held_out_blocks(
-    identification
-):
-    """In the training motion about what held-out blocks say; at ten times its speed far more."""
-    model, dataset = identification.model, identification.datasets[0]
-    corrected = corrected_joints(model, dataset)
-    constant = make_prediction_deviation(
-        model.with_quality({**model.quality, 'parameter_deviation': None}), corrected
-    )
-    stated, motion = make_prediction_deviation(model, corrected), dataset.motion
-    ratio = stated(motion) / constant(motion)
-    # By the share of the variance that is kept at least.
-    assert np.all(ratio > 0.7)
-    # The fit knows the parameters better than those of held-out blocks, by a fifth of the data.
-    assert 0.8 < np.median(ratio) < 1.02
-    fast = Motion(motion.q, 10.0 * motion.dq, 100.0 * motion.ddq)
-    assert np.median(stated(fast) / constant(fast)) > 2.0
-
-
 def test_errors_that_take_residuals_as_white_are_not_stated(identification):
     """They know nothing of correlated residuals and say too little; older files have none."""
     model, dataset = identification.model, identification.datasets[0]
@@ -171,21 +145,6 @@ def test_rest_adds_a_quarter_of_the_friction_that_saturates(robots):
     np.testing.assert_allclose(found, [np.hypot(3.0, 0.5), 0.75, 1.0], rtol=1e-15)
 
 
-def test_the_deviation_follows_the_speed_of_each_joint(robots):
-    model = known_model(robots['mixed'])
-    corrected = np.array([True, True, False])
-    assert make_prediction_deviation(model, corrected) is None
-    model = model.with_quality({
-        'prediction_deviation': [[1.0, 2.0, 0.0], [4.0, 5.0, 0.0]], 'live_deviation': None,
-        'uncorrected_prediction_deviation': [[0.0, 0.0, 3.0], [0.0, 0.0, 6.0]],
-        'uncorrected_live_deviation': None,
-    })
-    dq = np.array([[0.0, 0.021, -1.0], [-0.019, -0.021, 0.0]])
-    found = make_prediction_deviation(model, corrected)(Motion(np.zeros_like(dq), dq, dq))
-    np.testing.assert_array_equal(found, [[4.0, 2.0, 3.0], [4.0, 2.0, 6.0]])
-    assert make_prediction_deviation(model, corrected, live=True) is None
-
-
 def test_the_band_holds_what_it_says_on_a_motion_that_was_not_seen(scene, identification):
     """Two motions of one simulated arm: within a few per cent, as blocks of one motion differ."""
     made = scene('ur5')
@@ -198,18 +157,3 @@ def test_the_band_holds_what_it_says_on_a_motion_that_was_not_seen(scene, identi
     )
     assert 0.92 < total.mean() < 0.98
     assert np.all(total > 0.9)
-
-
-def test_coverage_is_counted_in_motion_and_at_rest(identification):
-    """Errors of known size: all within the band, none, and half of them."""
-    dataset, model = identification.datasets[0], identification.model
-    deviation = make_prediction_deviation(model, corrected_joints(model, dataset))(dataset.motion)
-    for size, share in ((0.99, 1.0), (1.01, 0.0)):
-        found = errors_on(
-            dataset, dataset.effort - size * BAND * deviation, dataset.scored, deviation=deviation
-        ).details
-        np.testing.assert_array_equal(found.covered_moving, share)
-        known = found.resting_samples > 0
-        np.testing.assert_array_equal(found.covered_resting[known], share)
-    without = errors_on(dataset, dataset.effort, dataset.scored).details
-    assert np.isnan(without.covered_moving).all() and np.isnan(without.covered_resting).all()

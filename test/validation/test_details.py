@@ -5,12 +5,14 @@
 
 from dataclasses import replace
 
+from hypothesis import given, strategies as st
 from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.bag_errors import (
-    contiguous_parts, measure_details, split_frequencies,
+    measure_details, measure_errors, noise_deviation, normalized_error, relative_error,
+    split_frequencies, variance_accounted_for,
 )
 
 RATE = 100.0
@@ -63,17 +65,6 @@ def test_only_chosen_samples_count(dataset):
     assert found.square_over_mean == pytest.approx(1.0 / np.abs(dataset.effort[:1000, 0]).mean())
 
 
-def test_a_constant_effort_has_no_share(dataset):
-    """There is nothing to divide by: null in the file, no warning."""
-    found = details_of(dataset, np.ones((N, 2)))
-    for values in (found.relative, found.explained, found.floor, found.zero):
-        assert np.isfinite(values[0])
-        assert np.isnan(values[1])
-    assert found.explained[0] == pytest.approx(1.0)
-    # Residuals without variation have no correlation either.
-    assert np.isnan(found.lag_one).all()
-
-
 def test_limits_and_urdf_are_compared_with_where_known(dataset):
     found = details_of(dataset, np.full((N, 2), 3.0))
     assert np.isnan(found.of_limit).all()
@@ -97,13 +88,6 @@ def test_frequencies_are_split(dataset, frequency, low, high):
     assert found.split == 9.5
 
 
-def test_slow_recordings_are_split_lower(dataset):
-    """At 20 Hz there is no 9.5 Hz to split at."""
-    slow = replace(dataset, rate=20.0)
-    _, _, split = split_frequencies(slow, np.zeros((N, 2)), np.ones(N, dtype=bool))
-    assert split == 8.0
-
-
 def test_filters_do_not_run_over_gaps(dataset):
     """A step between two parts is no high frequency; parts too short to filter count as low."""
     step = np.where(np.arange(N) < 2000, 0.0, 5.0)[:, None] * np.ones(2)
@@ -117,15 +101,6 @@ def test_filters_do_not_run_over_gaps(dataset):
     low, high, _ = split_frequencies(dataset, noise, rows)
     np.testing.assert_allclose(low, np.sqrt(np.mean(noise**2, axis=0)))
     np.testing.assert_array_equal(high, 0.0)
-
-
-def test_parts_are_contiguous_among_the_chosen(dataset):
-    """Left out samples and gaps end a part."""
-    rows = np.zeros(N, dtype=bool)
-    rows[5:10] = rows[12:20] = True
-    gap = replace(dataset, segments=(slice(0, 15), slice(15, N)))
-    assert contiguous_parts(gap, rows) == [slice(0, 5), slice(5, 8), slice(8, 13)]
-    assert contiguous_parts(dataset, rows) == [slice(0, 5), slice(5, 13)]
 
 
 def test_noise_is_a_floor_and_memory_is_counted(dataset):
@@ -144,3 +119,73 @@ def test_noise_is_a_floor_and_memory_is_counted(dataset):
     assert np.all(found.lag_one > 0.9)
     assert np.all(found.independent_samples < 0.02 * N)
     assert np.all(found.white_probability < 1e-6)
+
+
+# --- figures by hand ---------------------------------------------------------------------
+
+
+def errors_of(measured, predicted, moving=None):
+    measured, predicted = np.array(measured, dtype=float), np.array(predicted, dtype=float)
+    moving = np.ones(measured.shape, dtype=bool) if moving is None else np.array(moving)
+    joints = tuple(f'joint_{i}' for i in range(measured.shape[1]))
+    return measure_errors(measured, predicted, moving, bag='bag', unit='A', joints=joints)
+
+
+def test_by_hand():
+    """First joint: residuals 1, -1, 3, -3, measured 2, -2, 2, -2 of spread 2."""
+    # Second joint: residuals all -0.5 on 0, 1, 0, 1 of spread 0.5.
+    measured = [[2.0, 0.0], [-2.0, 1.0], [2.0, 0.0], [-2.0, 1.0]]
+    predicted = [[1.0, 0.5], [-1.0, 1.5], [-1.0, 0.5], [1.0, 1.5]]
+    moving = [[True, False], [True, False], [False, True], [True, True]]
+    found = errors_of(measured, predicted, moving)
+    np.testing.assert_allclose(found.rmse, [np.sqrt(5.0), 0.5])
+    np.testing.assert_allclose(found.nrmse, [np.sqrt(5.0) / 2.0, 1.0])
+    np.testing.assert_allclose(found.rmse_moving, [np.sqrt(11.0 / 3.0), 0.5])
+    np.testing.assert_allclose(found.bias, [0.0, -0.5])
+    assert found.nrmse_mean == pytest.approx((np.sqrt(5.0) / 2.0 + 1.0) / 2.0)
+    assert (found.samples, found.unit, found.bag) == (4, 'A', 'bag')
+
+
+@pytest.mark.parametrize('constant', [0.0, 1e-9, -7.0, 1e12])
+def test_a_constant_signal_has_no_normalized_error(constant):
+    """There is nothing to explain; it is left out of the mean, its error is still stated."""
+    measured = np.column_stack([np.full(50, constant), np.tile([1.0, -1.0], 25)])
+    found = errors_of(measured, measured + 0.25)
+    assert np.isnan(found.nrmse[0])
+    assert found.nrmse[1] == pytest.approx(0.25)
+    assert found.nrmse_mean == pytest.approx(0.25)
+    np.testing.assert_allclose(found.rmse, 0.25, rtol=1e-3)
+
+
+@given(seed=st.integers(0, 2**32 - 1), samples=st.integers(1, 60), n=st.integers(1, 7))
+def test_normalized_errors_are_rms_over_root_n(seed, samples, n):
+    """By definition, joint by joint and in total."""
+    residual = np.random.default_rng(seed).normal(size=(samples, n))
+    joints, total = normalized_error(residual)
+    rms = np.sqrt(np.mean(residual**2, axis=0))
+    np.testing.assert_allclose(joints * np.sqrt(samples), rms, rtol=1e-12)
+    assert total == pytest.approx(np.linalg.norm(residual) / residual.size)
+    assert total == pytest.approx(np.linalg.norm(joints) / n)
+
+
+def test_a_constant_error_is_seen_by_some_figures_only():
+    """An offset of 1 on a signal of spread 2: R^2 falls to 3/4, the variance explained is all."""
+    measured = np.tile([[2.0], [-2.0]], (50, 1))
+    residual = np.ones((100, 1))
+    assert variance_accounted_for(measured, residual)[0] == pytest.approx(1.0)
+    found = errors_of(measured, measured - residual)
+    assert 1.0 - found.nrmse[0] ** 2 == pytest.approx(0.75)
+    assert relative_error(measured, residual)[0] == pytest.approx(0.5)
+    flat = np.zeros((10, 1))
+    assert np.isnan(variance_accounted_for(flat, residual[:10])[0])
+    assert np.isnan(relative_error(flat, residual[:10])[0])
+
+
+@pytest.mark.parametrize('noise', [0.0, 0.05, 0.5])
+def test_noise_is_told_from_motion_and_jumps(noise):
+    """A swing of 5 with steps of 3 at 100 Hz; white noise to 10 %, and less than 0.01 of none."""
+    rng = np.random.default_rng(0)
+    stamps = np.arange(3000) / 100.0
+    signal = 5.0 * np.sin(2.0 * stamps) + 3.0 * np.sign(np.sin(stamps))
+    effort = signal[:, None] + noise * rng.normal(size=(3000, 1))
+    assert noise_deviation(effort)[0] == pytest.approx(noise, rel=0.1, abs=0.01)

@@ -3,7 +3,6 @@
 
 """Training data are found by their content and window, and are not judged as unseen motion."""
 
-from dataclasses import replace
 from itertools import product
 import json
 import shutil
@@ -15,8 +14,8 @@ from robot_identification.files import file_sha256
 from robot_identification.pipeline import validate as validate_bags
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.report.text_report import validation_text
-from robot_identification.validation import find_training_data, validate, validation_json
-from robot_identification.validation.verdict import BAD, GOOD, NOT_INDEPENDENT
+from robot_identification.validation import find_training_data, validation_json
+from robot_identification.validation.verdict import BAD, GOOD
 
 
 def folder_of(path, *contents, metadata='names and counts'):
@@ -91,14 +90,6 @@ def test_windows_that_share_an_instant_are_training_data(bag):
         assert bool(found) == shared, (trained, scored, found)
 
 
-def test_words_name_bag_and_windows(bag):
-    found = find_training_data(model_of(bag, window=(None, 10.0)), bag, 5.0)
-    assert found == (
-        f'it has the content of {bag}, from which the model was identified (fitted: up to 10 s; '
-        'scored: from 5 s on)'
-    )
-
-
 def test_training_data_are_called_so(identification, scene, tmp_path):
     """A renamed copy of the training bag, by text, file and verdict, which cannot be good."""
     model = identification.model
@@ -114,29 +105,3 @@ def test_training_data_are_called_so(identification, scene, tmp_path):
     assert bag['training_data'] is True
     text = validation_text(model, validation)
     assert 'training data' in text and 'unseen' not in text
-
-
-def test_beside_an_unseen_bag_training_data_are_not_judged(identification, scene):
-    """Two bags, one of them seen: the verdict is that of the other one alone."""
-    seen, unseen = scene('ur5').bags
-    both, datasets, _ = validate_bags(identification.model, [seen, unseen])
-    alone = validate(identification.model, datasets[1:])
-    assert both.verdict.level == alone.verdict.level
-    assert both.verdict.reasons[:-1] == alone.verdict.reasons
-    assert both.verdict.reasons[-1].startswith(f'{seen} is training data and not judged')
-    assert [entry['training_data'] for entry in json.loads(validation_json(both))['bags']] \
-        == [True, False]
-
-
-def test_another_part_of_a_training_recording_is_no_independent_test(identification, scene):
-    """It is judged, not as unseen motion; beside another recording it is not judged."""
-    bag, unseen = scene('ur5').bags
-    model = replace(identification.model, provenance={
-        **identification.model.provenance, 'options': {'stop': 6.0},
-    })
-    part = validate_bags(model, [bag], start=6.0).validation
-    assert part.training == {} and NOT_INDEPENDENT in part.verdict.reasons
-    both = validate_bags(model, [bag, unseen], start=6.0).validation
-    alone = validate_bags(model, [unseen], start=6.0).validation
-    assert NOT_INDEPENDENT not in both.verdict.reasons
-    assert both.verdict.reasons[:-1] == alone.verdict.reasons

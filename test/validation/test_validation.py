@@ -3,7 +3,6 @@
 
 """The verdict follows from the errors, and its file is for machines."""
 
-from dataclasses import replace
 import json
 import re
 
@@ -49,15 +48,6 @@ def test_thresholds(nrmse, level):
     assert verdict.next_step
     if np.isfinite(nrmse).all():
         assert f'{np.mean(nrmse):.3f}' in verdict.reasons[0]
-
-
-def test_judging_oneself_is_no_independent_test():
-    verdict = judge([errors(0.01, 0.01, 0.01)], unseen=False)
-    assert verdict.level == GOOD
-    assert any('not an independent test' in reason for reason in verdict.reasons)
-    assert 'validate' in verdict.next_step
-    unseen = judge([errors(0.01, 0.01, 0.01)], unseen=True)
-    assert not any('independent' in reason for reason in unseen.reasons)
 
 
 def test_file_has_the_keys_of_the_plan_and_no_nan():
@@ -123,13 +113,3 @@ def test_the_urdf_stands_beside_the_model(identification):
     assert re.search(r'^joint +NRMSE +URDF without friction +RMSE', text, re.MULTILINE)
     assert re.search(rf'^mean +{bag["nrmse_mean"]:.3f} +{expected.mean():.3f}$', text, re.M)
     assert 'without friction' in text
-
-
-def test_without_drive_gains_the_urdf_is_not_compared(identification):
-    """Its torque has another unit than the effort then: null in the file, and a sentence."""
-    model = replace(identification.model, relative_scale=True)
-    validation = validate(model, identification.datasets)
-    bag, = validation_content(validation)['bags']
-    assert bag['urdf_nrmse'] == [None] * model.robot.n
-    assert bag['urdf_nrmse_mean'] is None
-    assert 'URDF: not available. The drive gains are unknown' in validation_text(model, validation)

@@ -13,7 +13,7 @@ import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, DataWarning, Findings, findings_in, GOOD, judge, Limit,
+    BAD, Bandwidth, DataWarning, Findings, findings_in, GOOD, judge, Limit,
     limits_in, OF_TRAINING, SIMULATION, USABLE, uses_content, Verdict, verdict_content,
 )
 
@@ -78,43 +78,6 @@ def test_a_joint_of_noise_is_not_blamed(unseen):
     assert 'three' not in verdict.next_step
 
 
-def test_an_error_below_its_noise_was_predicted_and_is_judged():
-    """What changes from sample to sample and is predicted is no noise, and excuses no joint."""
-    rng = np.random.default_rng(0)
-    effort = swinging()
-    fast = rng.normal(size=N)
-    effort[:, 2] = 0.3 * effort[:, 2] + fast
-    residual = smooth([0.1, 0.1, 0.1])
-    residual[:, 2] += 0.9 * fast
-    bag = errors(residual, effort)
-    details = bag.details
-    assert details.floor[2] > bag.nrmse[2] > 0.8
-    assert 'three is worst' in text_of(judge([bag], unseen=True))
-    # An error above it, of a joint with corrections.
-    residual[:, 2] += 0.1 * fast
-    noise = errors(residual, effort)
-    assert 'three is worst' not in text_of(judge([noise], unseen=True))
-    corrected = replace(noise, details=replace(
-        noise.details, uncorrected=np.array([np.nan, np.nan, 1.1])
-    ))
-    assert 'three is worst' in text_of(judge([corrected], unseen=True))
-
-
-@pytest.mark.parametrize(('moving', 'resting', 'word'), [
-    (0.95, 0.95, ''), (0.89, 0.95, 'three in motion (89%)'), (0.95, 0.85, 'three at rest (85%)'),
-    (0.995, 1.0, 'wider than the errors need in motion, for three (99.5%)'),
-])
-def test_a_band_that_is_off_is_named_in_motion_and_at_rest(moving, resting, word):
-    """Joints one and two hold 95 % of both."""
-    bag = errors(smooth([0.1, 0.1, 0.1]))
-    shares = {
-        name: np.array([0.95, 0.95, value])
-        for name, value in (('covered_moving', moving), ('covered_resting', resting))
-    }
-    said = text_of(judge([replace(bag, details=replace(bag.details, **shares))], unseen=True))
-    assert ('band of 95 %' in said) == bool(word) and word in said
-
-
 @pytest.mark.parametrize('factor', [0.5, -1.0, 10.0])
 def test_an_effort_of_another_factor_or_sign_is_named(factor, rng):
     """Of one joint of a recording that a sound model is validated on."""
@@ -132,28 +95,6 @@ def test_an_effort_of_another_factor_or_sign_is_named(factor, rng):
     assert 'times the prediction' not in text_of(
         judge([errors(effort - predicted, effort)], unseen=True)
     )
-
-
-def test_an_offset_beside_a_poor_prediction_is_no_factor(rng):
-    """The factor leaves most of what varies, and an offset alone most of the error away."""
-    effort = swinging()
-    predicted = effort.copy()
-    noise = 0.3 * np.std(effort[:, 2]) * rng.normal(size=len(effort))
-    effort[:, 2] = 0.7 * effort[:, 2] + noise + 3.0
-    text = text_of(judge([errors(effort - predicted, effort)], unseen=True))
-    assert 'times the prediction' not in text
-    assert 'most of the error of three is a constant offset' in text
-
-
-def test_slow_errors_are_blamed_and_nothing_but_noise_is_not_judged(rng):
-    noise = rng.normal(size=(N, 3))
-    for bag, words in (
-        (errors(smooth([0.1, 0.1, 0.9])), 'three is worst'),
-        (errors(noise, noise), 'nothing can be judged'),
-    ):
-        verdict = judge([bag], unseen=True)
-        assert verdict.level == BAD
-        assert words in text_of(verdict)
 
 
 @pytest.mark.parametrize(
@@ -180,26 +121,6 @@ def test_the_main_part_of_an_error_is_said(residual, sentence, step):
     assert verdict.level == USABLE
     assert re.search(sentence, text_of(verdict)), verdict.reasons
     assert step in verdict.next_step
-
-
-def test_joints_whose_error_is_at_rest_get_rests_to_record():
-    """Two of three, of a model that is good otherwise: one line, with what to record."""
-    missed = smooth([0.02] * 3)
-    for joint in 0, 2:
-        resting = np.abs(speed(joint)) <= 0.02
-        missed[:, joint] += np.where(resting, 0.4, 0.0) * np.sign(np.sin(20.0 * STAMPS))
-    verdict = judge([errors(missed)], unseen=True)
-    assert verdict.level == GOOD
-    line, = (reason for reason in verdict.reasons if 'at rest' in reason)
-    assert line.startswith('more than half of the squared error of one, three is at rest')
-    assert '`segments: stops, slow_reversals`' in line
-
-
-def test_good_models_are_not_picked_at():
-    """A tenth of a small error may be an offset: no reason to say so."""
-    verdict = judge([errors(np.full((N, 3), 0.05))], unseen=True)
-    assert verdict.level == GOOD
-    assert len(verdict.reasons) == 1
 
 
 def test_the_urdf_that_does_as_well_is_named():
@@ -235,35 +156,6 @@ def test_one_joint_that_a_constant_predicts_makes_a_model_bad():
     assert judge([errors(residual, effort)], unseen=True).level == USABLE
 
 
-def test_a_recording_among_others_does_not_condemn_a_joint():
-    """Its mean over the recordings counts; the one in which a constant does as well is named."""
-    fine, poor = errors(smooth([0.05] * 3)), errors(smooth([0.05, 0.05, 1.1]), bag='poor')
-    verdict = judge([fine, fine, fine, poor], unseen=True)
-    assert verdict.level == USABLE
-    assert 'a constant, the mean of the effort, does as well for three' in text_of(verdict)
-
-
-def test_a_joint_whose_error_is_at_rest_does_not_condemn_a_model():
-    """Friction of a joint that does not move may have any value."""
-    residual = smooth([0.02] * 3)
-    resting = np.abs(speed(1)) <= 0.02
-    residual[resting, 1] += 12.0 * np.sign(np.sin(20.0 * STAMPS[resting]))
-    bag = errors(np.hstack([residual, smooth([0.02] * 3)]), np.tile(swinging(), 2))
-    assert bag.nrmse[1] > 1.0
-    assert bag.nrmse_mean < 0.3
-    assert judge([bag], unseen=True).level == USABLE
-
-
-def test_the_worst_joint_of_all_bags_is_explained_by_its_own_bag():
-    offset = smooth([0.1, 0.1, 0.1])
-    offset[:, 0] += 0.6
-    bags = [errors(smooth([0.1, 0.4, 0.1]), bag='first'), errors(offset, bag='second')]
-    verdict = judge(bags, unseen=True)
-    assert 'one is worst: 61%' in text_of(verdict)
-    assert '(second)' in text_of(verdict)
-    assert 'constant offset' in text_of(verdict)
-
-
 def test_recommendations_are_the_next_step_of_what_is_unidentifiable():
     bags = [errors(smooth([0.1] * 3))]
     verdict = judge(
@@ -276,15 +168,6 @@ def test_recommendations_are_the_next_step_of_what_is_unidentifiable():
     assert verdict.next_step == 'record another motion: fc3: sweep three; Ia3: shake'
     without = judge(bags, unseen=False, findings=Findings(unidentifiable=('fc3',)))
     assert 'every joint moves fast and slowly' in without.next_step
-
-
-def test_torque_of_the_position_in_one_motion_asks_for_another_to_identify_from():
-    """Errors on the same motion do not show it, so that the level stays."""
-    bags = [errors(smooth([0.01] * 3))]
-    verdict = judge(bags, unseen=False, findings=Findings(of_one_motion=('two',)))
-    assert verdict.level == GOOD
-    assert 'part of the torque of two depends on the position' in text_of(verdict)
-    assert verdict.next_step == 'record a second, different motion and identify from both'
 
 
 def test_a_doubt_makes_no_good_model_however_small_the_error():
@@ -338,12 +221,6 @@ def test_a_low_rate_says_what_it_hides(rate, hides):
     assert f'{rate:.4g} Hz' in said and '9 Hz' in said
     assert ('friction near reversals' in said) == hides
     assert verdict.level == GOOD
-
-
-def test_filters_without_a_cutoff_have_none():
-    bandwidth = Bandwidth(125.0, np.nan)
-    assert 'smoothed' not in bandwidth.describe()
-    assert bandwidth_content(bandwidth) == {'rate': 125.0, 'cutoff': None}
 
 
 def test_a_limit_of_one_use_leaves_the_others_as_they_are():

@@ -12,32 +12,27 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import SimpleNamespace
 
-from builders import joint, link
 from estimation.arm_problems import three_joint_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 from known_models import made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.estimation import fit_parameters, observe, WeightedLeastSquares
+from robot_identification.estimation import fit_parameters, observe
 from robot_identification.estimation.band import parameter_figures
-from robot_identification.estimation.choice import choose_laws
-from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
+    bounded_friction, offset_prior, SparseNonnegativeRegression,
 )
-from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
 from robot_identification.estimation.solving import solve_bounded
 from robot_identification.model import (
-    DictionaryFriction, IdentifiedModel, JointMotion, KinematicFilter, make_robot_model, Motion,
+    DictionaryFriction, IdentifiedModel, KinematicFilter, make_robot_model, Motion,
     parse_friction, parse_urdf, SignalSource, standard_torque,
 )
-from robot_identification.processing import find_stationary_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from robot_identification.validation import BAND, limit_outliers, predict_effort
+from robot_identification.validation import BAND, predict_effort
 from scipy.optimize import lsq_linear
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -47,9 +42,6 @@ PERIOD = 0.01
 AUTOMATIC = parse_friction('dictionary,offset')
 # As a share of the standard deviation of each joint's torque: what a good current measurement has.
 NOISE = 0.02
-TOOL = link('tool', 2.0, (0.03, 0.05, 0.08), (0.004, 0.006, 0.005)) + joint(
-    'flange', 'hand', 'tool', 'fixed', xyz=(0, 0, 0.1), limit=''
-)
 
 
 def arm(tool=''):
@@ -155,21 +147,6 @@ def predict(fit, motion):
     return standard_torque(arm(), fit.problem.reduction.parameters, standard_of(fit), motion)
 
 
-def friction_of(fit, motion, load):
-    """Return the torque of the dictionaries alone, offsets left out."""
-    theta, parameters = standard_of(fit), fit.problem.reduction.parameters
-    torque = np.zeros(motion.q.shape)
-    for term, columns in parameters.friction_columns:
-        if term.law.name == 'dictionary':
-            seen = JointMotion(
-                motion.q[:, term.joint], motion.dq[:, term.joint], load[:, term.joint],
-                np.full(len(motion), np.nan),
-            )
-            found, _ = term.law.columns(seen, term.law.initial_state())
-            torque[:, term.joint] = found @ theta[columns]
-    return torque
-
-
 def nrmse(predicted, true):
     return np.sqrt(np.mean((predicted - true) ** 2, axis=0)) / np.std(true, axis=0)
 
@@ -210,26 +187,6 @@ def test_friction_coefficients_are_not_negative(found):
     assert all(3 <= count <= 13 for count in terms), terms
     assert [name for name in reduction.names if name.startswith('f0')] == ['f01', 'f02', 'f03']
     assert bounded.sum() == sum(terms)
-
-
-def test_terms_of_the_dictionary_itself_are_recovered_without_noise():
-    """A truth inside the model: another motion to 0.3 %, which is what shrinkage leaves."""
-    # The stop of 4 mrad, the widths of 0.05 and 0.02 rad/s are then among the terms. Neighbours of
-    # a term leave a thousandth of it unexplained, of which a shrinkage of 1e-4 takes a tenth.
-    law = DictionaryFriction(
-        sliding=[0.01, 0.05, 0.3], presliding=[0.001, 0.004, 0.02], load_sliding=[0.02, 0.1]
-    )
-    fit = fit_of([recording(0, noise=0.0)], laws=(law, AUTOMATIC[1]))
-    true, _ = true_torque(1)
-    assert np.all(nrmse(predict(fit, motion_of(1)), true) < 0.003)
-    values = dict(zip(fit.problem.reduction.names, fit.estimate.theta, strict=True))
-    for index, name in enumerate(('1', '2', '3')):
-        truth = Friction()
-        for term, expected in (
-            ('sliding[0.05]', truth.sliding), ('presliding[0.004]', truth.stop),
-            ('viscous[1]', truth.viscous), ('load_sliding[0.02]', truth.load),
-        ):
-            assert values[term + name] == pytest.approx(expected[index], rel=0.15), term + name
 
 
 def test_errors_of_terms_that_act_alike_have_limits():
@@ -292,106 +249,6 @@ def test_the_band_has_the_errors_of_terms_that_act_alike():
     np.testing.assert_allclose(found[0], found[1], rtol=0.05)
 
 
-def test_a_held_joint_keeps_its_friction(found):
-    """In the rests of another motion: the held stop is predicted."""
-    # It is right to a tenth of its largest torque. A law of the velocity alone predicts nothing
-    # there.
-    motion = motion_of(1)
-    true, friction = true_torque(1)
-    held = friction_of(found, motion, true - friction)
-    resting = np.all(motion.dq == 0.0, axis=1)
-    assert resting.sum() > 500
-    assert np.all(np.abs(friction[resting]).max(axis=0) > 0.5 * np.array(Friction().stop))
-    error = np.abs(held - friction)[resting].max(axis=0)
-    assert np.all(error < 0.1 * np.array(Friction().stop))
-    # As long as it stands it is the friction of the sample before.
-    longer = resting[1:] & resting[:-1]
-    np.testing.assert_allclose(held[1:][longer], held[:-1][longer], rtol=1e-9)
-
-
-def test_rests_do_not_bias_sliding_friction():
-    """With 30 % of the samples at rest, and with 65 %."""
-    # Friction at 0.2 rad/s is the truth to 3 %. At rest the friction is anywhere up to break-away.
-    # Sliding on for 0.1 rad, stops have slipped.
-    truth = Friction(load=(0.0, 0.0, 0.0))
-    dq = np.full(60, 0.2)
-    slide = Motion(
-        np.tile(PERIOD * np.cumsum(dq), (3, 1)).T, np.tile(dq, (3, 1)).T, np.zeros((60, 3))
-    )
-    expected = truth.torque(slide, np.zeros((60, 3)))[-1]
-    moving = recording(0, truth)
-    resting = np.all(moving.motion.dq == 0.0, axis=1)
-    few = moving.fitted & ~resting
-    # The rests three times: samples that are taken weigh by how many they are.
-    for rows in ([few], [moving.fitted], [moving.fitted, resting, resting]):
-        fit = fit_of([moving] * len(rows), rows=rows)
-        slid = friction_of(fit, slide, np.zeros((60, 3)))[-1]
-        np.testing.assert_allclose(slid, expected, rtol=0.03)
-
-
-def payload_mass(laws, estimator):
-    """Return the mass that the difference of two fits puts on the last link [kg]."""
-    truth = Friction(stop=(0.0, 0.0, 0.0), load=(0.0, 0.0, 0.0))
-    bare = fit_of([recording(0, truth, noise=0.005)], estimator, laws)
-    with_tool = fit_of([recording(0, truth, noise=0.005, tool=TOOL)], estimator, laws, tool=TOOL)
-    # Other terms are kept in the two fits; bodies and rotors are the same parameters.
-    K = {
-        name: row for name, row in zip(
-            bare.problem.reduction.names, bare.problem.reduction.K[:, :30], strict=True
-        )
-        if row.any()
-    }
-    theta, covariance = {}, {}
-    for which, fit in (('bare', bare), ('tool', with_tool)):
-        at = [fit.problem.reduction.names.index(name) for name in K]
-        theta[which] = fit.estimate.theta[at]
-        covariance[which] = fit.estimate.covariance[np.ix_(at, at)]
-    root = np.linalg.inv(np.linalg.cholesky(covariance['bare'] + covariance['tool']))
-    of_hand = root @ np.array(list(K.values()))[:, 20:]
-    return np.linalg.lstsq(of_hand, root @ (theta['tool'] - theta['bare']), rcond=1e-9)[0][0]
-
-
-def test_more_terms_do_not_move_a_known_payload():
-    """Two kilograms to 1 %, by plain laws that are the truth and by the dictionary."""
-    # The truth has no stop and no load term: both kinds could take a part of gravity.
-    plain = tuple(
-        replace(law, width=0.05) if law.name == 'coulomb' else law
-        for law in parse_friction('coulomb,viscous,offset')
-    )
-    masses = [
-        payload_mass(plain, WeightedLeastSquares()),
-        payload_mass(AUTOMATIC, SparseNonnegativeRegression()),
-    ]
-    np.testing.assert_allclose(masses, 2.0, rtol=0.01)
-
-
-def test_training_without_slow_motion_does_not_explode(monkeypatch):
-    """All three joints above 0.25 rad/s in every sample: terms of slow motion underflow."""
-    # One has 1e-32 of its size left, the other 1e-4, which is enough to fit noise with. A slow
-    # motion is then predicted within the size of friction. Scaled by their own lengths, such
-    # columns get coefficients that are larger by a factor of ten and more.
-    dataset = recording(3, resting=False, samples=6000)
-    fast = np.all(np.abs(dataset.motion.dq) > 0.25, axis=1)
-    law = DictionaryFriction(stribeck=[0.03, 0.1])
-    moving = dataset.motion.dq[fast]
-    for velocity, (least, most) in ((0.03, (1e-34, 1e-30)), (0.1, (1e-5, 1e-3))):
-        assert f'stribeck[{velocity:g}]' in law.symbols
-        size = np.sqrt(np.mean(np.exp(-2.0 * (moving / velocity) ** 2), axis=0))
-        assert np.all((least < size) & (size < most))
-    slow = motion_of(1)
-    true, _ = true_torque(1)
-    creeping = np.abs(slow.dq) < 0.1
-
-    def largest_error():
-        fit = fit_of([dataset], laws=(law, AUTOMATIC[1]), rows=[fast])
-        return np.abs(predict(fit, slow) - true)[creeping].max()
-
-    largest = np.max([np.add(Friction().sliding, Friction().stop)])
-    assert largest_error() < largest
-    monkeypatch.setattr(module, 'SHORTEST_COLUMN', 0.0)
-    assert largest_error() > 10.0 * largest
-
-
 def test_outliers_are_damped():
     """One sample in a hundred is off by twenty times the torque's spread, always the same way."""
     # The prediction of another motion is as good as without them, for the scale of residuals is
@@ -408,34 +265,6 @@ def test_outliers_are_damped():
     ]
     assert errors[1] < 1.05 * errors[0]
     assert errors[2] > 5.0 * errors[0]
-
-
-def test_outliers_do_not_choose_a_law():
-    """Held-out errors decide on the width of Coulomb friction, and squares are those of spikes."""
-    clean = recording(0)
-    hit = np.random.default_rng(0).random((len(clean), 1)) < 0.01
-    widths = [
-        choose_laws(
-            arm(), (dataset,), IdentifyOptions(estimator='huber'),
-            KinematicFilter(), (),
-        ).friction
-        for dataset in (clean, with_spikes(clean, hit))
-    ]
-    assert widths[0] == widths[1]
-
-
-def test_limited_outliers():
-    """Held-out residuals that no error of a model explains count as the largest that one does."""
-    rng = np.random.default_rng(0)
-    residual = rng.normal(size=(1000, 2))
-    residual[:800, 1] *= 1e-3  # a joint that rests most of the time
-    np.testing.assert_array_equal(limit_outliers(residual), residual)
-    spiked = residual.copy()
-    spiked[::100] = 1e3
-    limited = limit_outliers(spiked)
-    assert np.abs(limited).max() < 15.0
-    np.testing.assert_array_equal(np.delete(limited, np.s_[::100], 0),
-                                  np.delete(residual, np.s_[::100], 0))
 
 
 def test_recordings_have_their_own_offsets():
@@ -465,46 +294,6 @@ def test_recordings_have_their_own_offsets():
     np.testing.assert_allclose(moved, (offsets[1] - offsets[0]) / 2.0, atol=0.05)
 
 
-def test_friction_of_the_other_direction_is_not_made_of_an_offset():
-    """
-    Data of one direction show the sum of friction and offset; without an offset it is friction.
-
-    Half of the errors of the other direction stay below 0.3 of the deviation of the torque.
-    Free, the sum is divided by noise that lasts as long as a motion, as that of real arms does:
-    the error is that of a prediction by a constant.
-    """
-    errors = {0.1: [], 1.0e6: []}
-    for seed in range(3):
-        whole, (tau, _) = recording(seed), true_torque(seed)
-        waves = np.sin(np.pi * PERIOD * np.arange(len(whole))[:, None] + np.arange(3.0))
-        whole = replace(whole, effort=whole.effort + 0.05 * whole.effort.std(axis=0) * waves)
-        for number, dq in enumerate(whole.motion.dq.T):
-            sliding = dq > 0.4 * np.abs(dq).max()
-            for deviation, found in errors.items():
-                fit = fit_of(
-                    [whole], SparseNonnegativeRegression(offset_deviation=deviation),
-                    rows=[whole.fitted & sliding],
-                )
-                error = (predict(fit, whole.motion) - tau)[dq < 0.0, number]
-                found.append(np.sqrt(np.mean(error**2)) / tau[:, number].std())
-    assert np.median(errors[0.1]) < 0.3
-    assert np.median(errors[1.0e6]) > 1.0
-
-
-def test_an_offset_that_both_directions_show_is_found():
-    """Of twice the deviation that is expected of it, a tenth goes to its prior at most."""
-    tau, _ = true_torque(0)
-    offset = 0.2 * np.sqrt(np.mean(tau**2, axis=0))
-    fit, free = (
-        fit_of(
-            [recording(0, offset=offset)], SparseNonnegativeRegression(offset_deviation=deviation)
-        )
-        for deviation in (0.1, 1.0e6)
-    )
-    at = [fit.problem.reduction.names.index(name) for name in ('f01', 'f02', 'f03')]
-    assert np.all(np.abs((fit.estimate.theta - free.estimate.theta)[at]) < 0.1 * offset)
-
-
 def test_each_recording_has_a_prior_of_its_offset(rng):
     """The rows are the offsets of all recordings, mean and distances put together."""
     several = observe(
@@ -522,29 +311,6 @@ def test_each_recording_has_a_prior_of_its_offset(rng):
         prior.matrix @ unknowns, (offsets / (0.2 * rms)).T.ravel(), rtol=1e-12
     )
     assert not prior.side.any()
-
-
-def test_a_joint_that_stands_in_all_recordings_is_left_out():
-    """Its friction and rotor are, its offsets in each recording are not: the fit goes on."""
-    datasets = []
-    for seed in range(2):
-        dataset = recording(seed)
-        moving = np.array([1.0, 1.0, 0.0])
-        motion = Motion(
-            np.where(moving, dataset.motion.q, 0.3), dataset.motion.dq * moving,
-            dataset.motion.ddq * moving,
-        )
-        datasets.append(replace(dataset, motion=motion))
-    unexcited = find_stationary_joints(datasets)
-    assert unexcited == (2,)
-    observations = observe(
-        arm(), AUTOMATIC, datasets, [d.fitted for d in datasets], offset_by_recording=True
-    )
-    fit = fit_parameters(observations, unexcited, SparseNonnegativeRegression())
-    assert not any(name.endswith(']3') or name in ('f03', 'Ia3')
-                   for name in fit.problem.reduction.names)
-    assert np.all(np.isfinite(fit.estimate.unknowns))
-    assert len(fit.estimate.nuisance) == 3
 
 
 @given(seed=SEEDS, share=st.sampled_from([0.0, 0.6, 1.0]))
@@ -573,17 +339,6 @@ def test_shrinkage_acts_on_bounded_columns_of_unit_length(rng):
     # A column of a quarter of the shortest length explains 4^2 times less and costs 4^4 as much.
     longer = solve_bounded(R, R @ x, bounded, np.array([0.0, 0.0, 0.4, 0.0]), shrinkage=0.25)
     np.testing.assert_allclose(longer[2], 3.0 / (1.0 + 0.25 * 4.0**6), rtol=1e-12)
-
-
-def test_torque_deviation_is_that_about_the_mean():
-    """Where the model has an offset; without one it is that about zero."""
-    dataset = recording(0)
-    for laws, expected in (
-        (AUTOMATIC, np.std(dataset.effort, axis=0)),
-        (AUTOMATIC[:1], np.sqrt(np.mean(dataset.effort**2, axis=0))),
-    ):
-        problem = observe(arm(), laws, [dataset], [dataset.fitted]).factor()
-        np.testing.assert_allclose(torque_deviation(problem), expected, rtol=1e-9)
 
 
 def test_prior_weights_are_tried_from_one_set_of_passes():

@@ -12,10 +12,10 @@ from dataclasses import replace
 from estimation.noisy_arms import bias_in_errors, errors_of, make_noisy_arm
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError, UsageError
-from robot_identification.estimation import Observations, WeightedLeastSquares
+from robot_identification.errors import UsageError
+from robot_identification.estimation import WeightedLeastSquares
 from robot_identification.estimation.estimators.instrumental_variables import (
-    fit_spline, gather_instruments, InstrumentalVariables, solve_along,
+    fit_spline, InstrumentalVariables,
 )
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
 from robot_identification.model.regressor import Motion
@@ -79,29 +79,6 @@ def test_least_squares_are_biased_and_instruments_are_not(smooth_arm):
             assert np.all(of_rotor < -0.3)
 
 
-def test_a_motion_without_period_is_smoothed(smooth_arm):
-    """Little more than one period: splines stand for the series."""
-    # They take the bias away as well. Eight recordings; the rotor's inertia is right to a tenth,
-    # and least squares lose half of it.
-    arm = smooth_arm
-    half = np.arange(len(arm.stamps)) < 400
-    found = {'wls': [], 'iv': []}
-    for seed in range(8):
-        dataset = replace(arm.dataset(seed, POSITION_NOISE), fitted=half)
-        problem = arm.observe([dataset]).select([half]).factor()
-        estimate = InstrumentalVariables().estimate(problem)
-        found['iv'].append(estimate.theta)
-        found['wls'].append(WeightedLeastSquares().estimate(problem).theta)
-    assert 'splines with knots 0.2 s apart' in estimate.notes[0]
-    chosen = rotor(arm.reduction)
-    relative = {
-        name: np.mean(values, axis=0)[chosen] / arm.theta[chosen] - 1.0
-        for name, values in found.items()
-    }
-    assert np.all(relative['wls'] < -0.3)
-    assert np.all(np.abs(relative['iv']) < 0.1)
-
-
 def test_residuals_have_no_part_along_the_instruments(noisy_problem, noisy_estimate):
     """``Z' V^-1 (tau - W theta) = 0`` with all rows at once, to rounding of long sums."""
     W, tau, joints = rows_of(noisy_problem.observations)
@@ -147,29 +124,6 @@ def test_with_exact_kinematics_it_is_weighted_least_squares(smooth_arm):
     np.testing.assert_allclose(one.standard_errors, other.standard_errors, rtol=1e-3)
 
 
-def test_a_stop_before_the_end_is_stated(noisy_problem):
-    """One pass is not enough to know whether a second would change anything."""
-    estimate = InstrumentalVariables(iterations=1).estimate(noisy_problem)
-    assert any('still changed by' in note and 'in pass 1' in note for note in estimate.notes)
-    assert estimate.passes == 3
-
-
-def test_instruments_that_do_not_move_are_refused(noisy_problem):
-    """A motion at rest shows no inertia: an error, never a pseudo-inverse."""
-    observations = noisy_problem.observations
-    part = observations.data[0]
-    still = replace(part.dataset.motion, **{
-        name: np.zeros_like(part.dataset.motion.q) for name in ('q', 'dq', 'ddq')
-    })
-    instruments = Observations(
-        observations.robot, observations.reduction,
-        [replace(part, dataset=replace(part.dataset, motion=still))],
-    )
-    blocks, _ = gather_instruments(noisy_problem, instruments, np.zeros(noisy_problem.size))
-    with pytest.raises(RankDeficientError, match='smooth motion determines fewer'):
-        solve_along(noisy_problem, blocks, np.ones(3))
-
-
 def test_joints_with_two_encoders_are_refused(smooth_arm):
     """Rotors would need a smooth motion of their own: refused by name of the recording."""
     dataset = smooth_arm.dataset(0, 0.0)
@@ -191,10 +145,3 @@ def test_spline_of_polynomials_is_exact(rng):
     for order, values in enumerate(found):
         expected = polynomial.deriv(order)(t) if order else polynomial(t)
         np.testing.assert_allclose(values[:, 0], expected, atol=1e-7 * np.abs(expected).max())
-
-
-def test_few_samples_are_at_rest():
-    """Too few for a spline: their mean, not a wild polynomial."""
-    q, dq, ddq = fit_spline(np.arange(4.0), np.array([[1.0], [2.0], [3.0], [2.0]]), 0.2)
-    np.testing.assert_array_equal(q, np.full((4, 1), 2.0))
-    np.testing.assert_array_equal(np.hstack([dq, ddq]), np.zeros((4, 2)))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from estimation.arm_problems import arm_reduction, fourier_motion, torque_of
 from estimation.noisy_arms import (
-    bias_in_errors, errors_of, make_noisy_arm, PERIOD, RATE, TORQUE_NOISE,
+    bias_in_errors, errors_of, make_noisy_arm, PERIOD,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,10 +24,8 @@ from robot_identification.estimation import (
 )
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
 from robot_identification.model import base_dynamics, prior_inertial_parameters
-from robot_identification.model.regressor import Motion, standard_torque
+from robot_identification.model.regressor import Motion
 from robot_identification.processing import find_periodic_motion, FourierSeries, NotPeriodicError
-from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 # Of a bad encoder [rad].
 POSITION_NOISE = 3.0e-4
@@ -38,11 +36,6 @@ def noisy_arm(tmp_path_factory):
     """Return an arm with Coulomb friction, and two periods of a motion."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     return make_noisy_arm(tmp_path_factory.mktemp('arm'), 2)
-
-
-@pytest.fixture(scope='module')
-def noisy_estimate(noisy_arm):
-    return MaximumLikelihood().estimate(noisy_arm.problem(50, POSITION_NOISE, time_blocks=4))
 
 
 def series(seed, period, harmonics=5, n=3):
@@ -83,58 +76,6 @@ def test_exact_positions_leave_weighted_least_squares(noisy_arm):
     scaled = 1.0 / (estimate.weights * estimate.sigma)
     np.testing.assert_allclose(scaled, 1.0, rtol=1e-3)
     np.testing.assert_allclose(estimate.standard_errors, expected.standard_errors, rtol=1e-3)
-
-
-def test_its_motion_is_nearer_to_the_truth_than_the_encoders(noisy_arm, noisy_estimate):
-    """Of 375 phases and two periods, eleven numbers a joint: a tenth of the noise or less."""
-    note, = noisy_estimate.notes
-    assert 'period 6' in note or 'period 5.999' in note
-    assert '5 harmonics, 750 samples averaged at 375 phases' in note
-    # Newton's steps are few: derivatives are exact.
-    assert noisy_estimate.passes <= 20
-    motion = noisy_estimate.problem.observations.data[0].dataset.motion
-    error = motion.q - noisy_arm.motion.q
-    assert np.sqrt(np.mean(error**2)) < 0.2 * POSITION_NOISE
-    acceleration = motion.ddq - noisy_arm.motion.ddq
-    assert np.sqrt(np.mean(acceleration**2)) < 0.01 * np.std(noisy_arm.motion.ddq)
-
-
-def test_recordings_of_several_motions(noisy_arm):
-    """Another speed, thus another period; both have the same parameters, errors are smaller."""
-    arm = noisy_arm
-    motion = replace(arm.motion, dq=arm.motion.dq / 1.25, ddq=arm.motion.ddq / 1.25**2)
-    standard = np.zeros(arm.reduction.parameters.size)
-    standard[arm.reduction.independent] = arm.theta
-    torque = standard_torque(arm.robot, arm.reduction.parameters, standard, motion)
-    torque += TORQUE_NOISE * np.random.default_rng(8).normal(size=torque.shape)
-    slow = replace(
-        arm.dataset(7, 0.0), stamps=1.25 * arm.stamps, rate=RATE / 1.25, motion=motion,
-        effort=torque,
-    )
-    fast = arm.dataset(9, POSITION_NOISE)
-    both = MaximumLikelihood().estimate(arm.observe([fast, slow]).factor())
-    one = MaximumLikelihood().estimate(arm.observe([fast]).factor())
-    assert np.all(np.abs(both.theta - arm.theta) < 5.0 * both.standard_errors)
-    ratio = both.standard_errors / one.standard_errors
-    assert ratio.max() < 1.1
-    assert np.median(ratio) < 0.9
-    assert 'period 7.5 s' in both.notes[1]
-
-
-def test_late_stamps_do_not_matter(noisy_arm):
-    """Jittered times, each sample at its own: the truth without noise, nothing interpolated."""
-    arm = noisy_arm
-    rng = np.random.default_rng(4)
-    exact = find(arm.stamps, arm.motion.q).series
-    stamps = arm.stamps + 0.003 * rng.uniform(-1.0, 1.0, len(arm.stamps))
-    q, dq, ddq = (exact.evaluate(stamps, order) for order in range(3))
-    torque = inverse_dynamics(arm.robot, draw_truth(arm.robot, 3), Motion(q, dq, ddq))
-    dataset = replace(
-        arm.dataset(0, 0.0), stamps=stamps, motion=replace(arm.motion, q=q, dq=dq, ddq=ddq),
-        effort=torque,
-    )
-    estimate = MaximumLikelihood().estimate(arm.observe([dataset]).factor())
-    np.testing.assert_allclose(estimate.theta, arm.theta, atol=1e-7 * np.abs(arm.theta).max())
 
 
 @pytest.mark.parametrize('kept', [slice(0, 375), slice(200, 600)])
@@ -189,46 +130,6 @@ def test_periods_are_found(seed, period, repeats, harmonics):
     assert found.follows.all()
 
 
-def test_noise_of_positions_is_measured():
-    """A deviation of 600 samples less eleven numbers is right to 3 %; four of them."""
-    t = np.arange(0.0, 12.0, 0.02)
-    rng = np.random.default_rng(1)
-    noise = np.array([1e-4, 1e-3, 5e-3])
-    q = series(2, 4.0).evaluate(t) + noise * rng.normal(size=(len(t), 3))
-    found = find(t, q)
-    np.testing.assert_allclose(found.deviation, noise, rtol=0.12)
-    assert found.series.period == pytest.approx(4.0, rel=1e-4)
-    assert found.harmonics == 5
-
-
-def test_the_way_to_the_motion_is_no_part_of_it():
-    """Two seconds from the pose of rest and back: distinguished from it, sample by sample."""
-    t = np.arange(0.0, 16.0, 0.01)
-    truth = series(3, 4.0)
-    q = truth.evaluate(t)
-    coming, going = t < 2.0, t > 14.0
-    share = np.clip(np.minimum(t / 2.0, (16.0 - t) / 2.0), 0.0, 1.0)[:, None] ** 2
-    rest = np.array([0.5, -2.0, 1.0])
-    q = share * q + (1.0 - share) * rest
-    found = find(t, q)
-    assert found.series.period == pytest.approx(4.0, rel=1e-6)
-    assert found.follows[~(coming | going)].all()
-    assert np.count_nonzero(found.follows[coming | going]) < 20
-    np.testing.assert_allclose(found.series.evaluate(t), truth.evaluate(t), atol=1e-3)
-
-
-def test_half_a_period_is_not_the_period():
-    """Odd harmonics of 3 % of the motion tell them apart."""
-    t = np.arange(0.0, 12.0, 0.01)
-    truth = series(5, 4.0)
-    coefficients = truth.coefficients.copy()
-    for odd in (1, 3, 5):
-        coefficients[2 * odd - 1: 2 * odd + 1] *= 0.03
-    q = FourierSeries(4.0, coefficients).evaluate(t)
-    found = find(t, q)
-    assert found.series.period == pytest.approx(4.0, rel=1e-9)
-
-
 def test_what_does_not_repeat_has_no_period():
     """A random walk of five harmonics over the whole time, a ramp, rest and a few samples."""
     t = np.arange(0.0, 12.0, 0.01)
@@ -237,15 +138,6 @@ def test_what_does_not_repeat_has_no_period():
             find(t, q)
     with pytest.raises(NotPeriodicError, match='4 samples are too few'):
         find_periodic_motion(t, series(1, 4.0).evaluate(t), np.arange(len(t)) < 4)
-
-
-def test_a_wrong_period_is_refused():
-    """A period given that the motion does not have: by how much it is off."""
-    t = np.arange(0.0, 12.0, 0.01)
-    q = series(1, 4.0).evaluate(t)
-    q[700:] += np.outer(np.sin(5.3 * t[700:]), np.ones(3))
-    with pytest.raises(NotPeriodicError, match=r'off a period of 3\.1 s by'):
-        find(t, q, period=3.1, harmonics=2)
 
 
 @pytest.mark.parametrize('seed', range(5))

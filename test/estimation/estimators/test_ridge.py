@@ -4,7 +4,7 @@
 """Ridge regression is what it is on all standard parameters, though it never sees them."""
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, noisy_problem, observe, possible_parameters,
+    arm_problem, arm_reduction, fourier_motion, noisy_problem, possible_parameters,
     torque_of,
 )
 from hypothesis import given
@@ -16,7 +16,6 @@ from robot_identification.estimation.estimators.least_squares import (
     OrdinaryLeastSquares, WeightedLeastSquares,
 )
 from robot_identification.estimation.estimators.ridge import RidgeRegression
-from robot_identification.estimation.standard import project_on_prior
 from robot_identification.model.regressor import observation_matrix, prior_inertial_parameters
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -128,34 +127,6 @@ def test_the_prior_is_what_a_large_penalty_leaves(robots):
     weak = RidgeRegression('fixed', penalty=1e-9, toward_prior=True).estimate(problem)
     plain = OrdinaryLeastSquares().estimate(problem)
     np.testing.assert_allclose(weak.theta, plain.theta, atol=1e-5 * np.abs(plain.theta).max())
-
-
-def test_the_prior_term_is_the_distance_of_standard_parameters(robots):
-    """Penalty on base parameters: the least over standard ones, in units of what may be wrong."""
-    arm = robots['ur5']
-    reduction = arm_reduction(arm)
-    problem, *_ = problem_of(arm, reduction, 6, 200)
-    estimate = RidgeRegression('fixed', penalty=1.0, toward_prior=True).estimate(problem)
-    nearest = project_on_prior(arm, reduction, estimate.theta)
-    rows = estimate.prior.matrix @ estimate.unknowns - estimate.prior.side
-    from robot_identification.estimation.standard import prior_deviation
-
-    prior = np.zeros(reduction.parameters.size)
-    prior[:60] = prior_inertial_parameters(arm)
-    distance = np.sum(((nearest - prior) / prior_deviation(arm, prior.size)) ** 2)
-    assert rows @ rows == pytest.approx(distance, rel=1e-6)
-
-
-def test_offsets_of_single_recordings_are_not_penalized(arm, reduction):
-    """They are found in full where the penalty leaves nothing of the parameters."""
-    recordings = []
-    for seed, value in ((7, 3.0), (8, -3.0)):
-        motion = fourier_motion(arm.n, seed, 100)
-        recordings.append((motion, np.full((100, arm.n), value)))
-    problem = observe(arm, reduction, recordings, offset_by_recording=True).factor()
-    estimate = RidgeRegression('fixed', penalty=1e14).estimate(problem)
-    np.testing.assert_allclose(estimate.theta, 0.0, atol=1e-8)
-    np.testing.assert_allclose(estimate.nuisance, -3.0, rtol=1e-8)
 
 
 def test_what_has_no_data_is_stated(arm, reduction):

@@ -164,22 +164,6 @@ def test_only_the_ratio_of_noises_counts():
     )
 
 
-def test_columns_without_noise_are_left_as_they_are():
-    """The residual is not correlated with a column without noise; it is with a noisy one."""
-    # The condition of least squares holds in exact columns to rounding.
-    problem, _ = noisy_case(5)
-    noise = dict(zip(NAMES, NOISE[:NOISY], strict=True))
-    del noise['my1']
-    estimate = TotalLeastSquares(
-        noise=noise, torque_noise=tuple(NOISE[NOISY:])
-    ).estimate(problem)
-    R, z = problem.stacked(estimate.weights)
-    cosine = R.T @ (R @ estimate.theta - z) / np.linalg.norm(R, axis=0) / np.linalg.norm(z)
-    np.testing.assert_allclose(cosine[[2, 4, 5]], 0.0, atol=1e-12)
-    assert np.all(np.abs(cosine[[0, 1, 3]]) > 1e-4)
-    assert 'columns without noise: 3 of 6' in estimate.notes[0]
-
-
 def test_what_has_no_solution_is_refused_by_name():
     """A column that is less than the noise it is said to have."""
     # The torque does not need it. The smallest singular vector is then that column's: its
@@ -202,17 +186,6 @@ def test_what_has_no_solution_is_refused_by_name():
         match=r'last component of the singular vector is .*columns as given, my1, m',
     ):
         estimator.estimate(problem_of(W, tau))
-
-
-def test_uncertain_ratios_are_stated():
-    """Where the misfit comes near the weakest combination, a note warns of the result."""
-    rng = np.random.default_rng(1)
-    W, _, tau = rows_of(rng)
-    W[:, :, 3] = 100.0 * W[:, :, 0] + 2.0 * rng.normal(size=W.shape[:2])
-    problem = problem_of(W, tau + 3.0 * rng.normal(size=tau.shape))
-    estimate = TotalLeastSquares(relative_noise=1.0).estimate(problem)
-    assert 'the ratio of the noises decides it' in estimate.notes[1]
-    assert len(TotalLeastSquares(relative_noise=0.01).estimate(problem).notes) == 1
 
 
 @pytest.mark.parametrize(('options', 'message'), [

@@ -153,24 +153,6 @@ def test_blocks_are_overlapping_batch_means(estimate):
     assert found.window == pytest.approx(1.5)
 
 
-def test_residual_is_the_estimators_own(estimate):
-    found = covariance_of(estimate, 'residual')
-    np.testing.assert_array_equal(found.matrix, estimate.covariance)
-    assert found.freedom[0] == 3 * 1500 - estimate.problem.size
-    assert 'white' in found.notes[0]
-
-
-@pytest.mark.parametrize('kind', COVARIANCES)
-def test_every_kind_is_a_covariance(estimate, kind):
-    """Symmetric, not negative, with errors and at least one degree of freedom."""
-    found = covariance_of(estimate, kind)
-    assert found.kind == kind
-    np.testing.assert_allclose(found.matrix, found.matrix.T, rtol=1e-9, atol=1e-18)
-    assert np.linalg.eigvalsh(found.correlation)[0] > -1e-9
-    assert np.all(found.standard_errors > 0.0)
-    assert np.all(found.freedom >= 1.0)
-
-
 @pytest.mark.parametrize('kind', ['residual', 'hac', 'blocks'])
 def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
     """Millinewton metres instead of newton metres: a thousand times the numbers."""
@@ -180,14 +162,6 @@ def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
     plain = covariance_of(estimate, kind)
     np.testing.assert_allclose(scaled.matrix, 1e6 * plain.matrix, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(scaled.freedom, plain.freedom, rtol=1e-6)
-
-
-def test_slow_noise_makes_larger_errors(estimate):
-    """Noise that is the same for nine samples: roots of up to 9, if the motion is slow."""
-    white = covariance_of(estimate, 'residual').standard_errors
-    for kind in ('hac', 'blocks'):
-        ratio = np.median(covariance_of(estimate, kind).standard_errors / white)
-        assert 2.0 < ratio < 3.5, kind
 
 
 def test_the_lag_follows_the_memory_of_the_residuals():
@@ -203,16 +177,6 @@ def test_the_lag_follows_the_memory_of_the_residuals():
     drifting = np.cumsum(rng.normal(size=(10_000, 2)), axis=0)
     assert choose_lag([drifting]) == 10_000 // 6
     assert choose_lag([white[:5000], white[5000:]]) == 130
-
-
-def test_the_default_takes_the_rows_where_they_are_there(estimate):
-    without = replace(estimate, problem=replace(estimate.problem, observations=None))
-    assert covariance_of(estimate).kind == 'hac'
-    assert covariance_of(without).kind == 'blocks'
-    np.testing.assert_allclose(
-        covariance_of(without).matrix, covariance_of(estimate, 'blocks').matrix
-    )
-    assert np.isnan(covariance_of(without).window)
 
 
 def repeated(arm, times, noise=None):
@@ -247,28 +211,6 @@ def test_repetitions_of_a_motion_are_no_further_evidence(arm):
             found.standard_errors, expected.standard_errors,
             rtol=5e-3 if kind == 'blocks' else 0.15,
         )
-
-
-def test_noise_that_does_not_repeat_averages_out_over_repetitions(arm):
-    """
-    Nine times the motion with new noise: errors fall to a third.
-
-    The scatter of 12 windows is known to a fifth, its root to a tenth; the median of many
-    parameters to less.
-    """
-    noise = slow_noise(np.random.default_rng(1), 7200, arm[0].n)
-    one, nine = (
-        covariance_of(estimate, 'blocks').standard_errors for estimate in repeated(arm, 9, noise)
-    )
-    assert np.median(one / nine) == pytest.approx(3.0, rel=0.25)
-
-
-def test_blocks_are_made_from_the_rows_where_the_problem_has_none(arm, estimate):
-    undivided = estimate_of(arm, [recording(arm[0], 0)], time_blocks=1)
-    assert undivided.problem.blocks == ()
-    for kind in ('hac', 'blocks'):
-        found, expected = (covariance_of(e, kind) for e in (undivided, estimate))
-        np.testing.assert_allclose(found.standard_errors, expected.standard_errors, rtol=0.05)
 
 
 def test_rows_weighted_by_their_residuals_are_not_those_of_the_bags(arm):
@@ -312,25 +254,6 @@ def with_columns(problem, change):
     return replace(problem, factors=tuple(factors))
 
 
-@pytest.mark.parametrize('faintness', [1e-90, 1e-130, 1e-170])
-def test_what_the_data_do_not_show_has_an_error_that_is_a_number(estimate, faintness):
-    """A column next to nothing, as of a law whose speed is never reached; others lose nothing."""
-    problem, weights = estimate.problem, estimate.weights
-
-    def fade(columns, unknowns):
-        columns[:, unknowns == problem.size - 1] *= faintness
-
-    faint = with_columns(problem, fade)
-    theta = np.append(estimate.theta[:-1], 0.0)
-    found = describe_estimate(faint, weights, theta)
-    assert np.all(np.isfinite(found.covariance))
-    assert found.covariance[-1, -1] > 1e150
-    errors = np.sqrt(np.diag(found.covariance))
-    expected = np.sqrt(np.diag(describe_estimate(problem, weights, theta).covariance))
-    # The residuals change with the column, and with them every error by the same share.
-    np.testing.assert_allclose(errors[:-1] / expected[:-1], 1.0, rtol=0.05)
-
-
 @pytest.mark.parametrize('kind', ['hac', 'blocks'])
 def test_a_strong_prior_is_all_there_is_to_know(estimate, kind):
     """Its deviations are the errors then; a weak one changes nothing."""
@@ -370,20 +293,6 @@ def test_short_recordings_have_white_errors_and_say_so(arm):
     assert 'record longer' in found.notes[0]
     with pytest.raises(UsageError, match='two or more, the problem has 0'):
         covariance_of(short, 'blocks')
-
-
-@pytest.mark.parametrize('kind', ['hac', 'blocks', 'residual'])
-def test_recordings_without_noise_have_no_errors(arm, kind):
-    """Exact torques, and torques of zero: errors of rounding, no division by zero."""
-    part = recording(arm[0], 0)
-    for factor in (1.0, 0.0):
-        part.dataset.effort[:] = factor * np.sin(part.dataset.motion.q)
-        rows = Observations(*arm, [part])
-        torque = rows.torque(factor * np.ones(arm[1].rank))[0]
-        part.dataset.effort[:] = torque
-        found = covariance_of(estimate_of(arm, [part]), kind)
-        assert np.all(found.standard_errors < 1e-9)
-        assert np.all(np.isfinite(found.freedom))
 
 
 def test_no_errors_of_what_is_not_determined(estimate):

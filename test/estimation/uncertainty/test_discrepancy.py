@@ -105,22 +105,6 @@ def test_errors_of_another_motion_are_as_large_as_expected(arm, rng, of_series, 
     assert np.mean(without) > 10.0
 
 
-def test_of_an_arm_without_it_noise_makes_little(arm, rng):
-    """As many coefficients as parameters: they add about as much as these have anyway."""
-    robot = arm[0]
-    none = draw(rng, robot.n, 0.0, 0.0)
-    ratios = []
-    for seed in range(20):
-        motion = fourier_motion(robot.n, seed)
-        estimate, rows = fit(arm, motion, rng, none)
-        (_, bare), (_, whole) = (
-            of_other_motion(arm, estimate, none, found, motion)
-            for found in (None, find_discrepancy(estimate, rows))
-        )
-        ratios.append(whole.mean() / bare.mean())
-    assert np.median(ratios) < 3.0
-
-
 def test_what_parameters_absorb_is_the_change_of_their_estimate(arm, rng):
     """By estimates from the same rows with one coefficient more."""
     robot = arm[0]

@@ -5,29 +5,16 @@
 
 import sys
 
-from excitation.optimizers.fake_problem import FakeProblem, run_search
+from excitation.optimizers.fake_problem import FakeProblem
 import numpy as np
 import pytest
 from robot_identification.errors import MissingDependencyError
-from robot_identification.excitation.optimizers.genetic import Genetic, OF_A_JOB
+from robot_identification.excitation.optimizers.genetic import Genetic
 from robot_identification.excitation.optimizers.search import Candidate, Outcome, SearchState
 
 pytest.importorskip('pymoo')
 
 SMALL = Genetic(population=40)
-
-
-def test_generations_are_split_into_jobs_and_counted_one_by_one():
-    """An evaluation a candidate, and no objective is computed that is not counted."""
-    problem, states = FakeProblem(), []
-    run_search(SMALL, problem, 400, save=states.append)
-    jobs = SMALL.propose(problem, states[-1], np.random.default_rng(0))
-    assert [len(job.argument) for job in jobs] == [OF_A_JOB, 40 - OF_A_JOB]
-    assert problem.objectives == states[-1].evaluations == 400
-    assert len(states) == 400 // 40
-    lowest, highest = problem.box()
-    children = np.vstack([job.argument for job in jobs])
-    assert np.all((children >= lowest) & (children <= highest))
 
 
 def test_the_best_survive_those_in_violation_last():

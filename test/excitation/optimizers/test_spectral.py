@@ -3,8 +3,6 @@
 
 """The default search: descents from ever better starts, polishes; and the first random motion."""
 
-from dataclasses import replace
-
 from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS, run_search
 import numpy as np
 import pytest
@@ -13,12 +11,9 @@ from robot_identification.excitation import CRITERIA
 from robot_identification.excitation.optimizers.local_search import (
     descend, Descent, MOST_POLISHING, polish,
 )
-from robot_identification.excitation.optimizers.search import Candidate, Outcome, SearchState
 from robot_identification.excitation.optimizers.spectral import RandomMotion, Spectral, STAGES
 
 CONDITION = CRITERIA['condition_number']
-# The minimum of the bowl is at 0.1.
-WALL = 0.3
 
 
 class Matrices(FakeProblem):
@@ -60,40 +55,6 @@ class Matrices(FakeProblem):
         return spectra
 
 
-class Walled(FakeProblem):
-    """Small steps, and a wall in the bowl that is seen only at an instant that was missed."""
-
-    # At an instant t the first coefficient must exceed t.
-
-    def __init__(self):
-        super().__init__()
-        self.first_radius, self.instants = 0.3, np.array([-9.0])
-
-    def missed(self, x):
-        return np.array([WALL]) if x[0] < WALL - 1e-3 else np.zeros(0)
-
-    def path_limits(self, x, instants):
-        g, J = super().path_limits(x, instants)
-        wall = np.tile(-np.eye(self.size)[0], (len(instants), 1))
-        return np.concatenate([g, instants - x[0]]), np.vstack([J, wall])
-
-
-def candidate(x, objective, start=None, feasible=True):
-    return Candidate(np.array(x, dtype=float), objective, 0.0, feasible, start)
-
-
-def archive_of(count, size=12):
-    """Return candidates far from each other, best first, that were polished already."""
-    rng = np.random.default_rng(9)
-    return tuple(
-        candidate(rng.standard_normal(size), float(rank)) for rank in range(count)
-    )
-
-
-def proposed(optimizer, problem, state, seed=1):
-    return optimizer.propose(problem, state, np.random.default_rng(seed))
-
-
 @pytest.mark.parametrize(
     ('options', 'message'),
     [({'starts': 3}, 'starts of spectral is 3'), ({'starts': 4.0}, 'starts of spectral is 4.0'),
@@ -102,35 +63,6 @@ def proposed(optimizer, problem, state, seed=1):
 def test_wrong_options_are_refused_by_name(options, message):
     with pytest.raises(DescriptionError, match=message):
         Spectral(**options)
-
-
-# --- rounds --------------------------------------------------------------------------------
-
-
-def test_the_best_are_polished_once():
-    """Candidates that know their start are rough; a polish forgets it, whatever it found."""
-    problem, optimizer = Matrices(), Spectral(starts=4, polished=2)
-    rough = tuple(
-        replace(one, start=one.x) if k in (1, 2, 4) else one
-        for k, one in enumerate(archive_of(5))
-    )
-    state = SearchState(rounds=1, archive=rough)
-    jobs = proposed(optimizer, problem, state)
-    assert [job.function for job in jobs] == [polish] * 2 + [descend] * 4
-    np.testing.assert_array_equal(jobs[0].argument, rough[1].x)
-    np.testing.assert_array_equal(jobs[1].argument, rough[2].x)
-    better = candidate(rough[1].x + 0.5, 0.5, start=rough[1].x)
-    found = candidate(np.full(12, 9.0), 0.7, start=np.zeros(12))
-    outcomes = [Outcome((better,), 30), Outcome((rough[2],), 30), Outcome((found,), 50)]
-    archive, memory = optimizer.learn(problem, state, outcomes)
-    assert memory == {}
-    assert [one.objective for one in archive] == [0.0, 0.5, 0.7, 1.0, 2.0, 3.0, 4.0]
-    still_rough = [one.objective for one in archive if one.start is not None]
-    assert still_rough == [0.7, 4.0]
-    later = proposed(optimizer, problem, replace(state, archive=archive))
-    np.testing.assert_array_equal(later[0].argument, found.x)
-    np.testing.assert_array_equal(later[1].argument, rough[4].x)
-    assert later[2].function is descend
 
 
 # --- descents ------------------------------------------------------------------------------
@@ -150,14 +82,6 @@ def test_a_descent_ends_in_a_minimum(rng):
         assert outcome.evaluations == problem.objectives
         np.testing.assert_array_equal(found.start, start)
         assert found.feasible == (np.linalg.norm(found.x - BALL) > RADIUS)
-
-
-def test_steps_among_obstacles_see_what_they_missed():
-    """The first step ends behind the wall; seen there, it is kept from then on."""
-    problem = Walled()
-    found, = descend(problem, Descent(np.full(12, 0.5), ((1.0, 100),))).candidates
-    assert found.x[0] == pytest.approx(WALL, abs=0.02)
-    np.testing.assert_allclose(found.x[1:], 0.1, atol=0.05)
 
 
 # --- polishes ------------------------------------------------------------------------------
