@@ -3,7 +3,6 @@
 
 """What the tests of estimators build: problems of known arms, with their rows behind them."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 from builders import joint, link, robot_urdf
@@ -12,9 +11,8 @@ import numpy as np
 from robot_identification.estimation import Observations, TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model import (
-    make_standard_parameters, Motion, parse_friction, reduce_to_base, standard_torque,
+    Motion, standard_torque,
 )
-from robot_identification.simulation import draw_truth
 
 PERIOD = 0.008
 FRICTION = 'coulomb,viscous,offset'
@@ -104,36 +102,6 @@ def predict(robot, reduction, theta_base, motion):
     theta = np.zeros(reduction.parameters.size)
     theta[reduction.independent] = theta_base
     return torque_of(robot, reduction, theta, motion)
-
-
-def record_simulator(robot, truth, seed, *, size=0.3, duration=10.0):
-    """Return a motion of a simulated arm and its true joint torques, without sensor noise."""
-    # MuJoCo moves it along a Fourier series under position control. Accelerations are central
-    # differences of the true velocities: at harmonics up to 0.5 Hz they are right to 1e-4.
-    from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE
-
-    planned = fourier_motion(robot.n, seed, round(duration / PERIOD), size, duration)
-    simulator = MujocoRobot(robot, truth, NOISE_FREE, planned.q[0])
-    rows = []
-    for q, dq, ddq in zip(planned.q, planned.dq, planned.ddq, strict=True):
-        sample = simulator.true_sample()
-        rows.append((sample.q, sample.dq, sample.effort))
-        simulator.advance(q, dq, ddq, PERIOD)
-    # The first moments are those of the position control, not of the motion.
-    q, dq, effort = (np.array(column)[25:] for column in zip(*rows, strict=True))
-    motion = Motion(q, dq, np.gradient(dq, PERIOD, axis=0))
-    return motion, effort * truth.drive_gain
-
-
-def simulated_arm(robot, **options):
-    """Return reduction of a simulated arm with its laws, and two of its motions and torques."""
-    truth = draw_truth(robot, 3)
-    laws = tuple(
-        replace(law, width=truth.velocity_width) if law.name == 'coulomb' else law
-        for law in parse_friction(FRICTION)
-    )
-    reduction = reduce_to_base(robot, make_standard_parameters(robot.n, laws, True))
-    return reduction, *(record_simulator(robot, truth, seed, **options) for seed in (0, 1))
 
 
 def lying_solver(value):

@@ -23,10 +23,9 @@ from robot_identification.estimation.corrections import joints_of_one_motion
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import CORRECTIONS, CorrectionSignals, Motion
 from robot_identification.pipeline import identify
-from robot_identification.processing.dataset import MOVING_SPEED
 from robot_identification.validation.folds import blocked_folds
 from robot_identification.validation.validation import (
-    corrected_joints, describe_uncorrected, errors_on, predict_effort, score,
+    corrected_joints, describe_uncorrected, predict_effort, score,
 )
 
 RATE, SECONDS = 125.0, 40.0
@@ -179,34 +178,3 @@ def test_errors_have_them_and_say_what_they_are_without(identification):
         found.details.uncorrected, np.where(has, without.nrmse, np.nan), rtol=1e-12
     )
     assert corrected_joints(model, dataset).all() and not describe_uncorrected(model, dataset)
-
-
-def test_a_recording_that_does_not_allow_them_is_predicted_without_and_told(identification):
-    """Of another rate, or without velocities; the band is then that without corrections."""
-    model, dataset = identification.model, identification.datasets[0]
-    model = model.with_quality({**model.quality, 'parameter_deviation': None})
-    plain = predict_effort(model, dataset, corrected=False)
-    fast = {
-        one.joint for one in model.corrections.offline if one.group.needs_velocity
-    }
-    assert fast
-    of_corrections = {one.joint for one in model.corrections.offline}
-    for other, left, word in (
-        (replace(dataset, rate=2.0 * dataset.rate), of_corrections, 'are for 125 Hz'),
-        (replace(dataset, measured_dq=None), fast, 'no velocity'),
-    ):
-        assert set(np.flatnonzero(~corrected_joints(model, other))) == left
-        (note,) = describe_uncorrected(model, other)
-        assert word in note and dataset.joint_names[min(left)] in note
-        np.testing.assert_array_equal(
-            predict_effort(model, other)[:, sorted(left)], plain[:, sorted(left)]
-        )
-        stated = model.quality['uncorrected_prediction_deviation']
-        np.testing.assert_allclose(
-            score(model, other).details.covered_moving[sorted(left)],
-            errors_on(
-                other, plain, other.scored, deviation=np.where(
-                    np.abs(other.motion.dq) > MOVING_SPEED, *stated
-                )
-            ).details.covered_moving[sorted(left)], rtol=1e-15,
-        )

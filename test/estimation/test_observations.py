@@ -14,7 +14,7 @@ from robot_identification.estimation.problem import combine_factors, Observation
 from robot_identification.estimation.rows import SHORTEST_BLOCK, TrainingData
 from robot_identification.model import (
     DictionaryFriction, FRICTION_LAWS, make_standard_parameters, Motion, observation_matrix,
-    reduce_to_base, regressor, standard_torque,
+    reduce_to_base, regressor,
 )
 
 GAINS = np.array([2.0, 0.5, 3.0])
@@ -143,17 +143,6 @@ def test_columns_in_proportion_to_the_load_are_found_by_name(robot):
         symbols = [s for s in law.symbols if s.startswith('load_') or s in {'fcl', 'fclw', 'fslw'}]
         expected = {f'{s}{joint}' for s in symbols for joint in (1, 2, 3)}
         assert loaded == expected & set(reduction.names), name
-
-
-def test_torque_of_an_estimate_is_the_models(robot, reduction, data, unknowns):
-    """Load terms take the torque of the estimate's own bodies and rotors, as in prediction."""
-    # In the order of the samples taken; to the rounding of some hundred N m.
-    observations = Observations(robot, reduction, data)
-    theta = np.zeros(reduction.parameters.size)
-    theta[reduction.independent] = unknowns
-    for part, torque in zip(data, observations.torque(unknowns), strict=True):
-        expected = standard_torque(robot, reduction.parameters, theta, part.dataset.motion)
-        np.testing.assert_allclose(torque, expected[part.rows], rtol=0.0, atol=1e-9)
 
 
 def test_weights_see_the_residuals_of_the_estimate(robot, reduction, data, unknowns):

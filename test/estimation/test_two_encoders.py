@@ -10,9 +10,7 @@ the gears by its own formula. Nothing of it is code of the package.
 """
 
 from dataclasses import dataclass, replace
-import json
 
-from builders import run_command
 from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
@@ -30,13 +28,12 @@ from robot_identification.estimation.two_encoders import (
 )
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
-    CoulombSignFriction, IdentifiedModel, load_model, load_robot, Motion,
+    CoulombSignFriction, IdentifiedModel, load_robot, Motion,
     SignalSource, ViscousFriction,
 )
 from robot_identification.model.friction import StrainWaveFriction
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
-from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation import draw_truth, GroundTruth, with_elastic_joints
 from robot_identification.validation.joint_stiffness import (
@@ -376,69 +373,6 @@ def recorded(tmp_path_factory):
         {'robot': robot.name, 'effort_unit': 'A'},
     )
     return file, truth
-
-
-def test_from_bag_to_model_and_back(recorded, tmp_path):
-    """The method of the paper with known friction and rotors, by the command line."""
-    # Half of the friction is known, the rest is found. Sensor noise in the accelerations makes
-    # parameters wrong by more than the torque's noise does: friction within 5 % and the stiffness
-    # of the joint that carries most within 3 %. Unseen motion is predicted to 10 % of its spread.
-    file, truth = recorded
-    folder, out = file.parent, tmp_path / 'out'
-    (tmp_path / 'recipe.yaml').write_text(dump_yaml({
-        'schema_version': 1, 'decimation': 20.0,
-        'kinematic_filter': {'kind': 'butterworth', 'order': 4, 'cutoff': 50.0},
-        'two_encoders': {'rotor_inertia': 'known', 'friction': {
-            name: [{'law': 'coulomb', 'constants': {'width': truth.velocity_width},
-                    'coefficients': [0.5 * float(truth.coulomb[joint])]}]
-            for joint, name in enumerate(('pan', 'lift', 'reach'))
-        }},
-    }))
-    outcome = run_command(
-        'identify', folder / 'bag_0', '--robot', file, '--friction', 'coulomb_sign,viscous',
-        '--config', tmp_path / 'recipe.yaml', '-o', out,
-    )
-    assert outcome.code == 0, outcome.err
-    assert 'rotor positions are used' in outcome.err
-    assert 'NMSE of Madsen et al.' in outcome.err
-    model = load_model(out / 'identified_model.yaml')
-    values = dict(zip(model.reduction.names, model.theta_base, strict=True))
-    errors = dict(zip(model.reduction.names, model.standard_errors, strict=True))
-    for joint in range(3):
-        assert values[f'Ia{joint + 1}'] == pytest.approx(truth.reflected_inertia[joint])
-        assert errors[f'Ia{joint + 1}'] == 0.0
-        assert values[f'fc{joint + 1}'] == pytest.approx(0.5 * truth.coulomb[joint])
-        # Of one motion, the sum at its speeds is known better than the terms are.
-        assert values[f'fcs{joint + 1}'] + values[f'fv{joint + 1}'] == pytest.approx(
-            0.5 * truth.coulomb[joint] + truth.viscous[joint], rel=0.05
-        )
-    assert model.provenance['two_encoders'] is True
-    stiffness = model.quality['two_encoders']['stiffness']
-    assert stiffness[1] == pytest.approx(STIFFNESS, rel=0.03)
-    checked = run_command(
-        'validate', out / 'identified_model.yaml', folder / 'bag_1', '-o', tmp_path / 'val',
-        '--json',
-    )
-    assert checked.code == 0, checked.err
-    bag, = json.loads(checked.out)['bags']
-    assert bag['nrmse_mean'] < 0.1
-    for options in ((), ('--causal',)):
-        outcome = run_command(
-            'predict', out / 'identified_model.yaml', folder / 'bag_1', *options,
-            '-o', tmp_path / f'prediction{len(options)}.csv',
-        )
-        assert outcome.code == 0, outcome.err
-    # A bag with one encoder is predicted with the links, and so is any by a model of one encoder.
-    dataset, notes = load_for_model(model, folder / 'single')
-    # Friction that depends on the load still sees the torque of the bodies alone.
-    assert dataset.motion.rotor.q is dataset.motion.q
-    assert dataset.motion.rotor.ddq is dataset.motion.ddq
-    assert any('was identified with two encoders a joint' in note for note in notes)
-    plain = replace(model, provenance={})
-    for bag in ('bag_1', 'single'):
-        assert load_for_model(plain, folder / bag)[0].motion.rotor is None
-    rotors = load_for_model(model, folder / 'bag_1')[0].motion
-    assert np.abs(rotors.rotor.q - rotors.q).max() > 1e-4
 
 
 def test_of_mixed_bags_none_is_used_with_rotors(recorded):

@@ -1,7 +1,9 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Time is put in order, and what cannot be put in order is kept apart."""
+"""Time is put in order, turns are counted on, and what cannot be put in order is kept apart."""
+
+from dataclasses import replace
 
 from hypothesis import given, strategies as st
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.processing import process
 from robot_identification.processing.repairs import (
-    longest_bridged, order_by_time, sampling_period,
+    longest_bridged, order_by_time, sampling_period, TURN,
 )
 
 PERIOD = 0.008
@@ -102,3 +104,23 @@ def test_pauses_that_chance_makes_are_no_gaps(share):
         whole += np.diff(stamps).max() <= longest
     # 95 % of sixty, less two standard deviations; the cap of 0.1 s counts with every second lost.
     assert whole >= (53 if share < 0.5 else 40)
+
+
+# --- turns of a joint --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('lowest', [0.0, -np.pi])
+def test_a_position_within_one_turn_goes_on(exact, lowest):
+    """The joint passes the end of the turn both ways; its motion is that of the clean log."""
+    recording = exact.record()
+    far = recording.q + np.array([lowest + 0.3, 0.0, 0.0])
+    kept = far.copy()
+    kept[:, 0] = np.mod(far[:, 0] - lowest, TURN) + lowest
+    clean, found = (run(replace(recording, q=q)) for q in (far, kept))
+    note, = (text for text in found.notes if 'jump by a turn' in text)
+    assert 'a ' in note and 'times' in note and 'b ' not in note
+    moved = found.motion.q - clean.motion.q
+    np.testing.assert_allclose(moved - moved[0], 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.motion.dq, clean.motion.dq, atol=1e-9)
+    np.testing.assert_allclose(found.motion.ddq, clean.motion.ddq, atol=1e-7)
+    assert not any('jump' in text for text in clean.notes)

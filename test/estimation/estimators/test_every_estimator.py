@@ -14,13 +14,14 @@ from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, NOISE, noisy_problem, observe, PERIOD,
     possible_parameters, predict, torque_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.estimation import solve_weighted, WeightedLeastSquares
 from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.solving import least_squares, propagate
 from robot_identification.model.regressor import Motion
 
 # Ridge halves what the data show least, by design; the dictionary shrinks friction a little.
@@ -232,3 +233,30 @@ def test_estimators_without_rows_say_what_they_need(arm, reduction, name):
         np.testing.assert_array_equal(
             ESTIMATORS[name]().estimate(bare).theta, ESTIMATORS[name]().estimate(problem).theta
         )
+
+
+# --- weights -----------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_least_squares_are_numpys(seed):
+    """Columns a millionfold apart: 1e-9 of each."""
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** rng.uniform(-3, 3, 6)
+    R, z = rng.normal(size=(20, 6)) * units, rng.normal(size=20)
+    expected = np.linalg.lstsq(R / units, z, rcond=None)[0]
+    np.testing.assert_allclose(least_squares(R, z) * units, expected, rtol=1e-9, atol=1e-12)
+    covariance = propagate(R, np.full(20, 0.5)) * np.outer(units, units)
+    inverse = np.linalg.inv((R / units).T @ (R / units))
+    np.testing.assert_allclose(covariance, 0.25 * inverse, rtol=1e-7, atol=1e-12)
+
+
+def test_reweighting_is_solving_again(arm, reduction):
+    """Three rounds by full solutions give the same: weights from sigma, floor out of reach."""
+    problem, _ = noisy_problem(arm, reduction, 1, 300)
+    expected = solve_weighted(problem, np.ones(3))
+    for _ in range(3):
+        expected = solve_weighted(problem, 1.0 / expected.sigma)
+    estimate = WeightedLeastSquares().estimate(problem)
+    np.testing.assert_allclose(estimate.theta, expected.theta, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(estimate.weights, expected.weights, rtol=1e-9)

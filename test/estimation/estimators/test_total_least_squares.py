@@ -3,7 +3,6 @@
 
 """Total least squares: the textbook's solution, its limits, and what noisy columns do."""
 
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,24 +143,6 @@ def test_it_is_less_biased_where_columns_are_noisy():
     np.testing.assert_allclose(bias['total'], 0.0, atol=0.015)
     assert np.mean(squares['total']) == pytest.approx(1.0, abs=0.3)
     assert np.mean(squares['least']) > 2.0
-
-
-def test_only_the_ratio_of_noises_counts():
-    """All noises ten times as large, and parameters in other units: the same model."""
-    problem, _ = noisy_case(3)
-    plain, larger = (with_known_noise(factor).estimate(problem) for factor in (1.0, 10.0))
-    np.testing.assert_allclose(larger.theta, plain.theta, rtol=1e-10)
-    np.testing.assert_allclose(larger.covariance, plain.covariance, rtol=1e-8, atol=1e-15)
-    units = np.array([1e-3, 10.0, 1e4, 1.0, 1.0, 1.0])
-    factors = tuple(
-        replace(factor, triangle=factor.triangle * np.append(units[factor.columns], 1.0))
-        for factor in problem.factors
-    )
-    rescaled = with_known_noise(units=units[:NOISY]).estimate(replace(problem, factors=factors))
-    np.testing.assert_allclose(rescaled.theta * units, plain.theta, rtol=1e-9)
-    np.testing.assert_allclose(
-        rescaled.standard_errors * units, plain.standard_errors, rtol=1e-7
-    )
 
 
 def test_what_has_no_solution_is_refused_by_name():

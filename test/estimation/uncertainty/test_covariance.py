@@ -153,17 +153,6 @@ def test_blocks_are_overlapping_batch_means(estimate):
     assert found.window == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize('kind', ['residual', 'hac', 'blocks'])
-def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
-    """Millinewton metres instead of newton metres: a thousand times the numbers."""
-    part = recording(arm[0], 0)
-    part.dataset.effort[:] *= 1e3
-    scaled = covariance_of(estimate_of(arm, [part]), kind)
-    plain = covariance_of(estimate, kind)
-    np.testing.assert_allclose(scaled.matrix, 1e6 * plain.matrix, rtol=1e-6, atol=1e-12)
-    np.testing.assert_allclose(scaled.freedom, plain.freedom, rtol=1e-6)
-
-
 def test_the_lag_follows_the_memory_of_the_residuals():
     """Of white noise 1.3 root N; of slow noise more."""
     rng = np.random.default_rng(0)

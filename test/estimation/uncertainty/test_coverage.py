@@ -4,36 +4,6 @@
 """Intervals of 95 % hold the truth in 95 % of all recordings, and the page says how often."""
 
 from benchmark_pages import medians, page_table
-from long_tests import long_test
-import numpy as np
-import pytest
-
-benchmark = pytest.importorskip('benchmarks.coverage')
-
-REPEATS = 50
-
-
-@pytest.fixture(scope='module')
-def counts():
-    """Return what a few repeats of the benchmark's own noise count."""
-    found, _ = benchmark.count_coverage(
-        benchmark.Design(), benchmark.MIXED, ('residual', 'hac', 'blocks'), REPEATS
-    )
-    return found
-
-
-@pytest.mark.parametrize('kind', ['hac', 'blocks'])
-@long_test
-def test_intervals_hold_under_noise_with_memory(counts, kind):
-    """In the mean over 58 parameters 95 %, to 4 %; none below 82 %; predictions to 1 %."""
-    # 50 recordings of six joints whose parameters are hardly independent: the mean scatters by 1.3
-    # %, a single parameter by 3.1 %, of which the worst of 58 is four standard deviations off at
-    # most.
-    count = counts[kind]
-    assert count.share.mean() == pytest.approx(0.95, abs=0.04)
-    assert count.share.min() > 0.82
-    assert np.mean(count.together) == pytest.approx(0.95, abs=0.05)
-    np.testing.assert_allclose(np.mean(count.predicted, axis=0), 0.95, atol=0.01)
 
 
 def columns():
