@@ -139,6 +139,24 @@ def test_ridge_of_a_single_column_shrinks_it_by_its_share():
     )
 
 
+def test_outliers_do_not_make_a_correction(robots, rng):
+    """A collision of a hundred times the noise moves the coefficients by less than a tenth."""
+    robot = robots['mixed']
+    t, signals = motion_of(rng)
+    torque = effect_of('fast_velocity', robot, signals) + 0.2 * rng.normal(size=len(t))
+    group = choose_groups(
+        residuals_of(robot, t, signals, torque), [CORRECTIONS['fast_velocity']], JOINT, HUBER
+    )[0].group
+    accepted = (AcceptedGroup(JOINT, group, 0.03, 0.5),)
+    hit = torque.copy()
+    hit[1000:1010] += 20.0
+    clean, struck = (
+        fit_groups(residuals_of(robot, t, signals, one), accepted, HUBER)[0].coefficients
+        for one in (torque, hit)
+    )
+    assert np.linalg.norm(struck - clean) < 0.1 * np.linalg.norm(clean)
+
+
 @pytest.mark.parametrize('text', ['fast', 'fast_velocity,none', ''])
 def test_unknown_corrections_are_refused(text):
     with pytest.raises(UsageError, match='unknown corrections'):
@@ -178,3 +196,19 @@ def test_errors_have_them_and_say_what_they_are_without(identification):
         found.details.uncorrected, np.where(has, without.nrmse, np.nan), rtol=1e-12
     )
     assert corrected_joints(model, dataset).all() and not describe_uncorrected(model, dataset)
+
+
+def test_they_are_no_larger_than_in_training(identification):
+    """Velocities with twenty times the noise of those that they were found in say no more."""
+    model, dataset = identification.model, identification.datasets[0]
+    plain = predict_effort(model, dataset, corrected=False)
+    limit = model.corrections.offline_limit * np.abs(model.effort_per_torque)
+    fast = [one.joint for one in model.corrections.offline if one.group.needs_velocity]
+    # Every sample of this recording is fitted, so that the largest one is among them.
+    seen = np.abs(predict_effort(model, dataset) - plain)[dataset.fitted]
+    np.testing.assert_allclose(seen.max(axis=0), limit, rtol=1e-9, atol=1e-12)
+    noise = dataset.measured_dq - dataset.motion.dq
+    loud = replace(dataset, measured_dq=dataset.motion.dq + 20.0 * noise)
+    added = np.abs(predict_effort(model, loud) - plain)
+    assert np.all(added <= limit + 1e-12)
+    assert np.all(np.mean(added[:, fast] > 0.99 * limit[fast], axis=0) > 0.2)

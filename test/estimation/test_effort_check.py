@@ -89,3 +89,15 @@ def test_a_torque_that_is_larger_than_that_of_the_bodies_may_have_guessed_masses
         ': give --effort-unit A if it is motor current; if it is not, correct the unit or the '
         'factor of the effort, or the masses of the URDF, or keep both with --trust-effort-unit'
     )
+
+
+def test_what_is_near_the_torque_of_the_bodies_is_not_refused(check):
+    """One joint with another factor, sign or axis makes a torque look like currents."""
+    found = check('A', 'Nm', factor=13.0)
+    assert 'the recording shows motor current (' in found[1]
+
+
+def test_what_changes_no_number_is_no_refusal(check):
+    """Gains of one, and a relative scale, which claims none: a warning says what was found."""
+    for harmless in ({'gains': 1.0}, {'has_scale': False}):
+        assert 'but the recording shows joint torque' in check('Nm', 'A', **harmless)[1]

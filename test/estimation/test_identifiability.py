@@ -11,11 +11,9 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation import ESTIMATORS, TrainingData
 from robot_identification.estimation.fitting import (
-    cross_validate, fit_parameters, observe, restrict_to_identifiable,
+    cross_validate, fit_parameters, observe, reference_scale, restrict_to_identifiable,
 )
-from robot_identification.estimation.problem import (
-    Observations,
-)
+from robot_identification.estimation.problem import Observations
 from robot_identification.model import observation_matrix, parse_friction
 from robot_identification.processing.dataset import find_stationary_joints, IDLE_RANGE
 from robot_identification.validation.folds import Folds
@@ -80,6 +78,16 @@ def test_stationary_joints_stand_still_in_every_recording(ur5):
     assert find_stationary_joints([second]) == (2,)
     short = replace(second, scored=np.arange(400) < 3)
     assert set(find_stationary_joints([short])) > {2, 4}
+
+
+def test_reference_is_what_a_lively_motion_puts_into_each_column(ur5):
+    """Within a factor of ten of the excitation motion's own columns, none of them zero."""
+    reduction = reduction_of(ur5)
+    scale = reference_scale(ur5, reduction)
+    W = observation_matrix(ur5, reduction.parameters, fourier_motion(6, 0))
+    ratio = np.linalg.norm(W[:, reduction.independent], axis=0) / np.sqrt(400) / scale
+    assert np.all(scale > 0.0)
+    assert np.all((ratio > 1e-2) & (ratio < 1e2))
 
 
 def test_too_few_rows_are_refused_with_their_number(ur5):

@@ -44,6 +44,18 @@ def test_rows_give_the_quadratic_form(robots, rng, name, laws, rotors):
     np.testing.assert_array_equal(term.matrix[:, others], 0.0)
 
 
+def test_the_urdf_itself_costs_nothing(ur5):
+    """Nor does anything else with its base parameters; without weight there are no rows."""
+    reduction = base_of(ur5, 'viscous', rotors=True)
+    prior = cad_prior(ur5)
+    theta = np.concatenate([prior.inertial, np.ones(6), np.zeros(6)])
+    term = prior.term(reduction, reduction.rank, 100.0)
+    size = np.abs(term.matrix) @ np.abs(reduction.K @ theta)
+    found = term.matrix @ reduction.K @ theta
+    np.testing.assert_allclose(found, term.side, atol=1e-9 * size.max())
+    assert prior.term(reduction, reduction.rank, 0.0) is None
+
+
 def test_how_far_a_urdf_may_be_wrong(robots):
     """By hand: 30 % of the mass, 15 cm of the centre, 30 % of the largest principal inertia."""
     # That inertia is about the joint frame's origin; a link without mass has a floor.

@@ -6,13 +6,14 @@
 from dataclasses import replace
 
 from builders import two_link_urdf
+from estimation.arm_problems import lying_solver
 from hypothesis import given, strategies as st
 from known_models import base_of, true_model
 import numpy as np
 import pytest
 from robot_identification.estimation.quality import rotor_notes
 from robot_identification.estimation.standard import (
-    consistent_standard_parameters, project_on_prior,
+    consistent_standard_parameters, project_consistently, project_on_prior,
 )
 from robot_identification.model import (
     make_robot_model, parse_urdf, prior_inertial_parameters, smallest_eigenvalues,
@@ -72,6 +73,17 @@ def test_the_true_arm_is_consistent(robots, reductions, name):
         assert np.all(found[reduction.parameters.reflected_inertia_slice] >= 0.0)
         np.testing.assert_allclose(reduction.K @ found, reduction.K @ theta, atol=1e-8)
     assert refused == []
+
+
+def test_a_solver_that_lies_is_not_believed(ur5, reductions, monkeypatch):
+    """Fault 19: clarabel says 'solved' and returns a point without its multipliers."""
+    clarabel = pytest.importorskip('clarabel', reason='clarabel is not installed')
+    reduction = reductions['ur5']
+    base = reduction.K @ prior_of(ur5, reduction)
+    assert project_consistently(ur5, reduction, base) is not None
+
+    monkeypatch.setattr(clarabel, 'DefaultSolver', lying_solver(0.01))
+    assert project_consistently(ur5, reduction, base) is None
 
 
 def test_what_cannot_be_is_refused_by_name(ur5, reductions):

@@ -100,6 +100,18 @@ def test_fast_velocity_by_hand(robots):
     ])
 
 
+def test_fast_velocity_is_not_offered_without_a_velocity_of_its_own(robots, rng):
+    """Not where it was not recorded, and not where it is the smooth one."""
+    signals = signals_of(rng)
+    rows = (np.ones(400, dtype=bool),)
+    for measured in (np.full((400, 3), np.nan), signals.motion.dq * (1.0 + 1e-5)):
+        residuals = Residuals(
+            robots['mixed'], (replace(signals, measured_dq=measured),), rows,
+            (np.zeros((400, 3)),), (), False,
+        )
+        assert FastVelocity.candidates(residuals, 1) == ()
+
+
 def test_position_series_by_hand(robots):
     signals = CorrectionSignals(Motion(*np.full((3, 1, 1), 0.3)), np.zeros((1, 1)), RATE)
     np.testing.assert_allclose(

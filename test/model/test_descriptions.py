@@ -94,6 +94,12 @@ def test_a_bad_finger_on_a_hand_that_makes_up_for_it_is_let_pass(tmp_path):
     assert 'without effect' not in found.out
 
 
+def test_a_bad_base_is_no_obstacle():
+    """It never moves, whatever it weighs."""
+    text = robot_urdf(broken('ground'), *chain(4))
+    assert make_robot_model(parse_urdf(text, 'arm')).n == 4
+
+
 @pytest.mark.parametrize(('excess', 'refused'), [(0.9, False), (1.1, True)])
 def test_frames_with_made_up_inertia_are_taken_without(excess, refused):
     """Up to NEGLIGIBLE_MASS and NEGLIGIBLE_MOMENT, and no more; a remark names the link."""
@@ -110,6 +116,20 @@ def test_frames_with_made_up_inertia_are_taken_without(excess, refused):
         prior_inertial_parameters(make_robot_model(urdf)),
         prior_inertial_parameters(arm_of(*chain(4))),
     )
+
+
+def test_a_frame_with_moments_and_no_mass_is_taken_without():
+    """Whatever they are: nothing is known of it. A link that a joint moves is refused."""
+    flange = link('flange', 0, principal=(0.1, 0.1, 0.1))
+    elements = [*chain(4), flange, joint('weld', 'l4', 'flange', 'fixed')]
+    robot = arm_of(*elements)
+    assert robot.urdf.remarks[0].startswith(
+        'link flange is taken as without inertia: it has no mass')
+    np.testing.assert_array_equal(
+        prior_inertial_parameters(robot), prior_inertial_parameters(arm_of(*chain(4)))
+    )
+    with pytest.raises(DescriptionError, match="link 'flange' is no rigid body: it has no mass"):
+        arm_of(*chain(4), flange, joint('spin', 'l4', 'flange', 'continuous'))
 
 
 @pytest.mark.parametrize('axis', AXES)

@@ -123,6 +123,21 @@ def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static
     assert abs(torque[2] - kinetic) <= abs(difference) * np.exp(-(far**exponent)) + 1e-12
 
 
+def test_strain_wave_contains_the_simpler_laws(rng):
+    """Without static load and temperature parts it is a sum of four others, to rounding."""
+    motion = motion_at(
+        rng.normal(scale=0.2, size=50), tau_rigid=rng.normal(scale=30.0, size=50),
+        temperature=rng.uniform(20.0, 40.0, 50),
+    )
+    torque = torque_of(
+        FRICTION_LAWS['strain_wave'](), [2.0, 0.05, 1.0, 0.0, 0.0, 12.0, -0.1], motion
+    )
+    parts = {'stribeck': [2.0, 3.0], 'load': [0.05], 'viscous': [12.0],
+             'temperature_viscous': [-0.1]}
+    whole = sum(torque_of(FRICTION_LAWS[name](), found, motion) for name, found in parts.items())
+    np.testing.assert_allclose(torque, whole, atol=1e-12)
+
+
 # --- shape constants -----------------------------------------------------------------------
 
 

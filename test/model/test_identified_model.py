@@ -192,6 +192,13 @@ def test_a_wrong_discrepancy_is_refused(discrepancy, key, value, message):
         discrepancy_from_content({**discrepancy.content(names), key: value}, names, b)
 
 
+def test_a_discrepancy_is_checked_when_the_file_is_read(saved):
+    path, content = saved
+    path.write_text(as_yaml(changed(content, ('quality', 'discrepancy', 5))))
+    with pytest.raises(DescriptionError, match=r'discrepancy is 5'):
+        load_model(path)
+
+
 # What each version added: the key that older files do not have.
 ADDED = {
     2: [('robot', 'encoders'), ('robot', 'locked')], 3: [('covariance', 'kind')],

@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.link_table import read_link_table
+from robot_identification.model.link_table import fixed_angles, read_link_table
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
@@ -207,6 +207,21 @@ def test_one_arm_in_every_convention_has_one_torque(tmp_path, rng, convention, r
         for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
     ]
     np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize('pitch', [np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, 1.0])
+def test_frames_survive_the_urdfs_angles(table_file, pitch):
+    """Roll, pitch and yaw are not unique at a pitch of 90 deg; the frame they mean still is."""
+    # Nothing is lost near it either: 1e-15 is rounding of rotations.
+    content = read_yaml(PORCELLI)
+    row = dict(content['links']['wrist_3_joint'])
+    for key in ('a', 'alpha', 'd', 'theta'):
+        del row[key]
+    row |= {'xyz': [0.1, 0.0, 0.2], 'zyx': [0.4, pitch, -0.7]}
+    path = table_file(('convention', 'fixed_angles'), ('links', {'wrist_3_joint': row}))
+    placement = load_robot(urdf=path).pinocchio.jointPlacements[1]
+    expected = fixed_angles(np.array(row['zyx']), np.array(row['xyz']))
+    np.testing.assert_allclose(placement.homogeneous, expected.homogeneous, rtol=0, atol=1e-15)
 
 
 def test_limits_reach_the_model(table_file):

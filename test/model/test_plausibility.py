@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.model import (
-    find_implausibilities, make_robot_model, parse_urdf,
-    prior_inertial_parameters, workspace,
+    find_implausibilities, load_robot, make_robot_model, parse_urdf, prior_inertial_parameters,
+    workspace,
 )
 from robot_identification.model.consistency import (
     describe_placeholders, find_placeholders, massless_joints, pseudo_inertia,
@@ -165,6 +165,16 @@ def test_made_up_masses_are_found(properties, words):
     assert len(found) == len(words)
     assert all(one.startswith(word) for one, word in zip(found, words, strict=True))
     assert bool(describe_placeholders(make_robot_model(urdf))) == bool(words)
+
+
+def test_a_link_with_half_of_the_mass_gets_a_remark(command, tmp_path):
+    """Wrong by a unit, say; none of the shipped arms has one, and one of two links may have it."""
+    masses = [2.0, 3.0, 1.0, 0.5]
+    for factor, count, found in ((1.0, 4, False), (10.0, 4, True), (10.0, 2, False)):
+        urdf = chain(*bodies(*((mass * (factor if k == 2 else 1.0), (0.02, 0.03, 0.02 + 0.001 * k))
+                               for k, mass in enumerate(masses[-count:]))))
+        assert bool(make_robot_model(urdf).remarks) == found
+    assert not [name for name in ('ur5', 'ur20', 'youbot') if load_robot(name).remarks]
 
 
 # --- bodies that can be ------------------------------------------------------------------

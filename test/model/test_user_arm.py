@@ -3,6 +3,7 @@
 
 """An arm of the user's, a URDF and a YAML: joints that slide, stand still or are coupled."""
 
+import json
 from pathlib import Path
 
 from builders import joint, link, robot_urdf
@@ -13,8 +14,8 @@ import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.model import (
-    check_table, for_simulation, link_frames, load_robot, make_robot_model,
-    Motion, parse_urdf, rigid_torque,
+    check_table, for_simulation, link_frames, load_robot, make_robot_model, Motion, parse_urdf,
+    rigid_torque,
 )
 from robot_identification.model.denavit_hartenberg import derive_table
 
@@ -128,6 +129,21 @@ def test_locked_joints_stand_where_they_are_told(write_arm, rng, stopped, where)
     motion, full = random_states(rng, robot), load_robot(write_arm(), gravity=GRAVITY)
     expected = held(robot, full, motion, stops)
     np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize('moving', [('pan', 'slide'), ('lift', 'wrist'), ('wrist',), ARM[1:]])
+def test_chosen_joints_move_and_the_others_stand_at_neutral(command, write_arm, moving):
+    """Zero, clipped to the limits: the lift cannot be lower than 0.2 rad."""
+    path = write_arm()
+    robot, full = load_robot(path, joints=moving), load_robot(path)
+    neutral = {name: {'lift': 0.2}.get(name, 0.0) for name in ARM if name not in moving}
+    assert robot.locked == {**neutral, 'left': 0.0, 'right': 0.0}
+    np.testing.assert_array_equal(robot.limits.effort, [
+        full.limits.effort[full.joint_names.index(name)] for name in moving
+    ])
+    outcome = command('base-parameters', '--robot', path, '--joints', *moving, '--json')
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)['joints'] == list(moving)
 
 
 @pytest.mark.parametrize('kind', ['prismatic', 'revolute'])

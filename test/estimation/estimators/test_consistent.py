@@ -106,6 +106,21 @@ def test_a_solver_that_lies_is_replaced(ur5, monkeypatch):
     assert cost(squares, x, 10.0) == pytest.approx(cost(squares, honest, 10.0), rel=1e-5)
 
 
+@pytest.mark.parametrize('wrong', [1.0, 3.0])
+def test_a_solution_that_is_not_the_best_is_made_so(ur5, monkeypatch, wrong):
+    """Fault 19: whatever possible point a solver calls optimal, what is returned is the best."""
+    squares = squares_of(ur5, 1)
+    point = np.append(wrong * squares.reference, np.zeros(4))
+    monkeypatch.setattr(
+        'robot_identification.estimation.estimators.consistent.solve_conic',
+        lambda squares, weight: point,
+    )
+    x, _ = solve_consistent(squares, 10.0)
+    best = cost(squares, solve_log_cholesky(squares, 10.0), 10.0)
+    # Both end where a step promises less than 1e-9 of the value.
+    assert cost(squares, x, 10.0) == pytest.approx(best, rel=1e-7)
+
+
 @pytest.mark.parametrize('seed', [0, 1])
 def test_the_weight_is_the_largest_that_residuals_allow(ur5, seed):
     """The discrepancy principle: within 2 % of the squares, and the next step beyond."""
@@ -167,6 +182,14 @@ def test_a_consistent_body_is_as_good_as_any(seed, solver, power):
         # All between two physically consistent bodies are consistent.
         other = share * true + (1.0 - share) * body.parameters
         assert np.sum((R @ other - z) ** 2) >= found - 1e-4 * (1.0 + found)
+
+
+def test_a_consistent_body_is_left_as_it_is():
+    R, z, true = body_problem(1, 0.0)
+    body = fit_consistent_body(R, z, 0.1)
+    # Solved as a triangular system whose condition is some 1e6.
+    np.testing.assert_allclose(body.parameters, true, rtol=1e-7, atol=1e-10)
+    assert body.cost == 0.0
 
 
 @pytest.fixture(scope='module')

@@ -13,22 +13,21 @@ from functools import lru_cache
 from types import SimpleNamespace
 
 from estimation.arm_problems import three_joint_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe
 from robot_identification.estimation.band import parameter_figures
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, offset_prior, SparseNonnegativeRegression,
+    bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
 from robot_identification.estimation.solving import solve_bounded
 from robot_identification.model import (
-    DictionaryFriction, IdentifiedModel, KinematicFilter, make_robot_model, Motion,
-    parse_friction, parse_urdf, SignalSource, standard_torque,
+    DictionaryFriction, IdentifiedModel, KinematicFilter, make_robot_model, Motion, parse_friction,
+    parse_urdf, SignalSource, standard_torque,
 )
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
@@ -339,6 +338,17 @@ def test_shrinkage_acts_on_bounded_columns_of_unit_length(rng):
     # A column of a quarter of the shortest length explains 4^2 times less and costs 4^4 as much.
     longer = solve_bounded(R, R @ x, bounded, np.array([0.0, 0.0, 0.4, 0.0]), shrinkage=0.25)
     np.testing.assert_allclose(longer[2], 3.0 / (1.0 + 0.25 * 4.0**6), rtol=1e-12)
+
+
+def test_torque_deviation_is_that_about_the_mean():
+    """Where the model has an offset; without one it is that about zero."""
+    dataset = recording(0)
+    for laws, expected in (
+        (AUTOMATIC, np.std(dataset.effort, axis=0)),
+        (AUTOMATIC[:1], np.sqrt(np.mean(dataset.effort**2, axis=0))),
+    ):
+        problem = observe(arm(), laws, [dataset], [dataset.fitted]).factor()
+        np.testing.assert_allclose(torque_deviation(problem), expected, rtol=1e-9)
 
 
 def test_prior_weights_are_tried_from_one_set_of_passes():

@@ -251,6 +251,15 @@ def test_least_squares_are_numpys(seed):
     np.testing.assert_allclose(covariance, 0.25 * inverse, rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.parametrize('wrong', [
+    np.column_stack([np.arange(5.0), 3.0 * np.arange(5.0)]),
+    np.column_stack([np.arange(5.0), np.zeros(5)]),
+])
+def test_dependent_columns_are_no_problem_to_solve(wrong):
+    with pytest.raises(np.linalg.LinAlgError):
+        least_squares(wrong, np.ones(5))
+
+
 def test_reweighting_is_solving_again(arm, reduction):
     """Three rounds by full solutions give the same: weights from sigma, floor out of reach."""
     problem, _ = noisy_problem(arm, reduction, 1, 300)

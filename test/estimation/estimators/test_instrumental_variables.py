@@ -145,3 +145,17 @@ def test_spline_of_polynomials_is_exact(rng):
     for order, values in enumerate(found):
         expected = polynomial.deriv(order)(t) if order else polynomial(t)
         np.testing.assert_allclose(values[:, 0], expected, atol=1e-7 * np.abs(expected).max())
+
+
+def test_few_samples_are_at_rest():
+    """Too few for a spline: their mean, not a wild polynomial."""
+    q, dq, ddq = fit_spline(np.arange(4.0), np.array([[1.0], [2.0], [3.0], [2.0]]), 0.2)
+    np.testing.assert_array_equal(q, np.full((4, 1), 2.0))
+    np.testing.assert_array_equal(np.hstack([dq, ddq]), np.zeros((4, 2)))
+
+
+def test_a_stop_before_the_end_is_stated(noisy_problem):
+    """One pass is not enough to know whether a second would change anything."""
+    estimate = InstrumentalVariables(iterations=1).estimate(noisy_problem)
+    assert any('still changed by' in note and 'in pass 1' in note for note in estimate.notes)
+    assert estimate.passes == 3

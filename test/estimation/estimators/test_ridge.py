@@ -4,11 +4,10 @@
 """Ridge regression is what it is on all standard parameters, though it never sees them."""
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, noisy_problem, possible_parameters,
+    arm_problem, arm_reduction, fourier_motion, noisy_problem, observe, possible_parameters,
     torque_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
@@ -127,6 +126,18 @@ def test_the_prior_is_what_a_large_penalty_leaves(robots):
     weak = RidgeRegression('fixed', penalty=1e-9, toward_prior=True).estimate(problem)
     plain = OrdinaryLeastSquares().estimate(problem)
     np.testing.assert_allclose(weak.theta, plain.theta, atol=1e-5 * np.abs(plain.theta).max())
+
+
+def test_offsets_of_single_recordings_are_not_penalized(arm, reduction):
+    """They are found in full where the penalty leaves nothing of the parameters."""
+    recordings = []
+    for seed, value in ((7, 3.0), (8, -3.0)):
+        motion = fourier_motion(arm.n, seed, 100)
+        recordings.append((motion, np.full((100, arm.n), value)))
+    problem = observe(arm, reduction, recordings, offset_by_recording=True).factor()
+    estimate = RidgeRegression('fixed', penalty=1e14).estimate(problem)
+    np.testing.assert_allclose(estimate.theta, 0.0, atol=1e-8)
+    np.testing.assert_allclose(estimate.nuisance, -3.0, rtol=1e-8)
 
 
 def test_what_has_no_data_is_stated(arm, reduction):

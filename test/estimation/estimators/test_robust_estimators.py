@@ -50,6 +50,16 @@ def test_median_of_parts_is_that_of_all(seed, parts):
     assert counted.value == pytest.approx(expected, rel=1.0 / 700.0)
 
 
+def test_medians_of_nothing_and_of_zeros():
+    median = SizeMedian()
+    assert median.value == 0.0
+    median.LARGEST_SAMPLE = 2
+    median.add(np.zeros(5))
+    assert median.value == 0.0
+    median.add(np.full(20, 1e30))
+    assert median.value > 1e11, 'the greatest size that is distinguished'
+
+
 @given(seed=SEEDS)
 def test_weights_are_of_the_sizes(seed):
     """Their squares, and the sums of what they were asked for, by another way."""
@@ -101,3 +111,12 @@ def test_errors_are_those_that_occur_with_outliers(arm, reduction):
         estimate = HuberRegression().estimate(problem)
         squares.append(np.mean(((estimate.theta - truth) / estimate.standard_errors) ** 2))
     assert np.mean(squares) == pytest.approx(1.0, abs=0.25)
+
+
+def test_an_iteration_without_end_is_stated(arm, reduction):
+    """Two passes are not enough: a result with a note, no error."""
+    problem, *_ = problem_of(arm, reduction, 7)
+    estimate = HuberRegression(iterations=2).estimate(problem)
+    assert 'stopped after 2 passes without an end' in estimate.notes[0]
+    assert '1e-08 was asked for' in estimate.notes[0]
+    assert problem.observations.passes == estimate.passes == 3

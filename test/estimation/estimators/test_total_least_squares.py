@@ -169,6 +169,17 @@ def test_what_has_no_solution_is_refused_by_name():
         estimator.estimate(problem_of(W, tau))
 
 
+def test_uncertain_ratios_are_stated():
+    """Where the misfit comes near the weakest combination, a note warns of the result."""
+    rng = np.random.default_rng(1)
+    W, _, tau = rows_of(rng)
+    W[:, :, 3] = 100.0 * W[:, :, 0] + 2.0 * rng.normal(size=W.shape[:2])
+    problem = problem_of(W, tau + 3.0 * rng.normal(size=tau.shape))
+    estimate = TotalLeastSquares(relative_noise=1.0).estimate(problem)
+    assert 'the ratio of the noises decides it' in estimate.notes[1]
+    assert len(TotalLeastSquares(relative_noise=0.01).estimate(problem).notes) == 1
+
+
 @pytest.mark.parametrize(('options', 'message'), [
     ({'noise': {'m1': 1.0}}, 'noise and torque_noise together'),
     ({'torque_noise': (1.0, 1.0)}, 'noise and torque_noise together'),

@@ -168,6 +168,16 @@ def test_the_lag_follows_the_memory_of_the_residuals():
     assert choose_lag([white[:5000], white[5000:]]) == 130
 
 
+def test_the_default_takes_the_rows_where_they_are_there(estimate):
+    without = replace(estimate, problem=replace(estimate.problem, observations=None))
+    assert covariance_of(estimate).kind == 'hac'
+    assert covariance_of(without).kind == 'blocks'
+    np.testing.assert_allclose(
+        covariance_of(without).matrix, covariance_of(estimate, 'blocks').matrix
+    )
+    assert np.isnan(covariance_of(without).window)
+
+
 def repeated(arm, times, noise=None):
     """Return the estimates of 8 s of a motion and of its repetitions, with their noise or new."""
     robot, _ = arm

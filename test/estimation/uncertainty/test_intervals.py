@@ -9,7 +9,7 @@ from benchmarks.coverage import prediction_half_widths
 from estimation.arm_problems import arm_reduction, fourier_motion, observe
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation import (
     confidence_intervals, Covariance, covariance_of, ESTIMATORS, joint_test, nested_test,
     TIME_BLOCKS,
@@ -35,6 +35,12 @@ def test_single_intervals_by_hand():
     assert np.all(np.isnan(ends[2]))
     wide = confidence_intervals(theta, covariance(np.eye(3)), 0.99)
     assert wide[0, 1] == pytest.approx(1.0 + 2.5758, abs=1e-3)
+
+
+@pytest.mark.parametrize('confidence', [0.0, 1.0, 95.0, np.nan])
+def test_a_confidence_is_a_share(confidence):
+    with pytest.raises(UsageError, match='between 0 and 1'):
+        confidence_intervals(np.zeros(1), covariance(np.eye(1)), confidence)
 
 
 def test_one_parameter_together_is_its_own_test():
