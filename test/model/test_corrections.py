@@ -112,6 +112,20 @@ def test_fast_velocity_is_not_offered_without_a_velocity_of_its_own(robots, rng)
         assert FastVelocity.candidates(residuals, 1) == ()
 
 
+def test_lags_cover_twenty_milliseconds_once(robots, rng):
+    """At every rate of real drivers, on both sides, without a lag that is missing or twice."""
+    for rate, longest in ((30.0, 1), (125.0, 2), (500.0, 10), (1000.0, 20), (2000.0, 40)):
+        signals = replace(signals_of(rng), rate=rate)
+        past, both = FastVelocity.candidates(Residuals(
+            robots['mixed'], (signals,), (np.ones(400, dtype=bool),), (np.zeros((400, 3)),), (),
+            False,
+        ), 1)
+        for group, first in ((past, 0), (both, -longest)):
+            lags = [lag for low, high in group.bins for lag in range(low, high + 1)]
+            assert lags == list(range(first, longest + 1))
+        assert past.size <= 13
+
+
 def test_position_series_by_hand(robots):
     signals = CorrectionSignals(Motion(*np.full((3, 1, 1), 0.3)), np.zeros((1, 1)), RATE)
     np.testing.assert_allclose(

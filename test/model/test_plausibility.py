@@ -62,6 +62,21 @@ def test_each_rule_alone(pendulum, index, value, expected, broken):
     )[0] <= 0.0
 
 
+def test_the_triangle_rule_is_about_the_centre(pendulum):
+    """Far from the joint the same impossible body passes at the joint's origin."""
+    # There Steiner adds 1 to two moments: 0.06, 0.03 and 0.02 become 0.06, 1.03 and 1.02.
+    body = pin.Inertia(1.0, np.array([1.0, 0.0, 0.0]), np.diag([0.06, 0.03, 0.02]))
+    theta = body.toDynamicParameters()
+    xx, yy, zz = theta[[4, 6, 9]]
+    assert xx < yy + zz
+    assert yy < xx + zz
+    assert zz < xx + yy
+    found = find_implausibilities(pendulum, theta)
+    assert rules(found) == ['triangle', 'pseudo-inertia']
+    assert found[0].value == pytest.approx(-0.01, abs=1e-12)
+    assert 'exceeds the sum of the others by 0.01' in found[0].text
+
+
 def test_rotors_hold_up_the_mass_matrix(pendulum):
     """A moment of -0.01 kg m^2 about the axis with a rotor of 0.02: the motor feels 0.01."""
     theta = GOOD.copy()
