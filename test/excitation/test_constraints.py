@@ -4,10 +4,8 @@
 """Limits of a motion: between its samples too, and by sums over its harmonics."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 from builders import two_link_urdf
-from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
@@ -15,9 +13,6 @@ from robot_identification.excitation import (
     broken_limits, certify, ExtraLimits, find_experiment, FourierParametrization, hardware_limits,
     load_experiment, measure_limit_use, motion_limits, MotionLimits, refine_limit_uses,
     state_constraints, Trajectory,
-)
-from robot_identification.excitation.constraints import (
-    conservative_limit_uses, conservative_shares,
 )
 from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
@@ -146,49 +141,6 @@ def test_what_is_not_a_number_is_broken(robots):
     words = broken_limits(uses)
     for kind in ('position', 'velocity', 'jerk'):
         assert sum(text.startswith(f'{kind} of') for text in words) == 3
-
-
-def random_series(data):
-    form = data.draw(st.sampled_from([
-        FOURIER, FourierParametrization(2, 1.0), FourierParametrization(5, 20.0, 10.0),
-    ]))
-    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
-    coefficients = rng.standard_normal((2, form.n_coefficients))
-    # Amplitudes that are zero are where the sums have corners.
-    coefficients[:, 1:] *= rng.integers(0, 2, (2, form.n_coefficients - 1))
-    limits = MotionLimits(
-        lower=rng.uniform(-4.0, -1.0, 2), upper=rng.uniform(1.0, 4.0, 2),
-        velocity=rng.uniform(1.0, 9.0, 2), acceleration=np.array([5.0, INF]),
-        torque=np.full(2, INF), jerk=np.array([INF, 20.0]) if rng.integers(2) else INF,
-    )
-    return form, coefficients, limits
-
-
-@given(st.data())
-def test_conservative_bounds_bound_every_sample(data):
-    """What keeps them keeps the limits at all times; the rounded ones are larger still."""
-    form, coefficients, limits = random_series(data)
-    exact = conservative_shares(form, coefficients, limits, rounding=0.0)
-    assert np.all(conservative_shares(form, coefficients, limits) >= exact)
-    t = np.linspace(0.0, form.duration, 997)
-    q, dq, ddq = form.sample(coefficients, t)
-    half = 0.5 * (limits.upper - limits.lower)
-    centre = 0.5 * (limits.upper + limits.lower)
-    sampled = [
-        ((centre - q) / half).max(axis=0), ((q - centre) / half).max(axis=0),
-        np.abs(dq / limits.velocity).max(axis=0), np.abs(ddq / limits.acceleration).max(axis=0),
-    ]
-    if limits.limits_jerk:
-        sampled.append(np.abs(form.jerk(coefficients, t) / limits.jerk).max(axis=0))
-    assert exact.shape == (2, len(sampled))
-    # To rounding of a sum of some dozen terms.
-    assert np.all(np.column_stack(sampled) <= exact * (1.0 + 1e-12) + 1e-12)
-    two = SimpleNamespace(joint_names=('a', 'b'), n=2, unit=lambda unit, joint: unit)
-    uses = conservative_limit_uses(two, form, coefficients, limits)
-    by_kind = {(use.kind, use.joint): use.share for use in uses}
-    assert by_kind['position', 'b'] == pytest.approx(exact[1, :2].max(), rel=1e-12)
-    assert by_kind['velocity', 'a'] == pytest.approx(exact[0, 2], rel=1e-12)
-    assert by_kind['acceleration', 'b'] == 0.0
 
 
 EXTRA = ExtraLimits(

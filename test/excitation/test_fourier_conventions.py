@@ -13,7 +13,7 @@ from robot_identification.excitation import (
     certify, find_experiment, import_motion, load_experiment,
 )
 from robot_identification.excitation.fourier_table import (
-    check_ends, CONVENTIONS, end_residuals, nearest_at_rest, to_sum_convention,
+    check_ends, end_residuals, nearest_at_rest,
 )
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.registry import load_robot
@@ -68,26 +68,6 @@ def test_published_motion(joint):
     # Printed to 1e-4 and summed with weights up to 25, they fix a_1 and b_1 to 2e-3.
     np.testing.assert_allclose(B @ coefficients, motion(a[None], b[None], t)[0][:, 0], atol=3e-3)
     assert np.abs(ddB @ coefficients).max() == pytest.approx(LARGEST[joint], abs=4e-3)
-
-
-# The position of each convention as its publication writes it.
-PUBLISHED = {
-    'sum': lambda a, b, sine, cosine, rate: sine @ a.T - cosine @ b.T,
-    'div': lambda a, b, sine, cosine, rate: sine @ (a / rate).T - cosine @ (b / rate).T,
-    'plus_cosine': lambda a, b, sine, cosine, rate: sine @ a.T + cosine @ b.T,
-}
-
-
-@pytest.mark.parametrize('convention', CONVENTIONS)
-def test_a_converted_table_is_the_same_motion(convention, rng):
-    """The printed formula with the printed numbers, and the package's with the converted ones."""
-    a, b = rng.normal(size=(2, 3, 4))
-    t = np.linspace(0.0, 7.0, 41)
-    rate = RATE * np.arange(1, 5)
-    sine, cosine = np.sin(np.outer(t, rate)), np.cos(np.outer(t, rate))
-    expected = PUBLISHED[convention](a, b, sine, cosine, rate)
-    q, _, _ = motion(*to_sum_convention(a, b, convention, RATE), t)
-    np.testing.assert_allclose(q, expected, atol=1e-13)
 
 
 def test_the_printed_table_is_refused_for_three_joints():

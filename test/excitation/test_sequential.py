@@ -17,7 +17,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (
-    BaseColumns, experiment_reduction, information_root, Knowledge, runs_until, standard_errors,
+    BaseColumns, information_root, Knowledge, runs_until, standard_errors,
 )
 from robot_identification.excitation.sequential import _weights, allowed_errors
 from robot_identification.model import (
@@ -120,20 +120,6 @@ def test_information_is_that_of_the_recording_in_every_base_set(ur5, frames, pre
     W = BaseColumns(ur5, experiment).matrix(motion)
     torque = model.torque(motion).ravel()
     np.testing.assert_allclose(W @ known.theta, torque, atol=1e-8 * np.abs(torque).max())
-
-
-# Ia1 turns with Izz1 and its torque is in it; that of Ia2 stands alone and is left open.
-@pytest.mark.parametrize('changes', [{'friction': 'viscous'}, {'rotor_inertia': False}])
-def test_what_only_the_model_has_is_left_open_and_the_rest_is_its_covariance(arm, wanted, changes):
-    """The inverse of a block of the covariance is the information without the others."""
-    model = identified(arm, lively(arm), NOISE)
-    experiment = replace(wanted, **changes)
-    known = knowledge_of_model(model, arm, experiment)
-    names = experiment_reduction(arm, experiment).names
-    block = [model.reduction.names.index(name) for name in names]
-    assert_same_information(known.rows, np.linalg.inv(model.covariance[np.ix_(block, block)]))
-    noted = any('coulomb' in note and 'open' in note for note in known.notes)
-    assert noted == ('friction' in changes)
 
 
 @given(st.integers(0, 2**31))

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 from dwells import dwells_of
 from hypothesis import given, strategies as st
-from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.excitation import (
     Budget, design_excitation, find_experiment, load_experiment,
 )
-from robot_identification.excitation.certificate import experiment_content
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.parametrizations.point_to_point import (
     StaticPosesParametrization,
@@ -90,17 +88,6 @@ def test_every_joint_comes_to_every_pose_from_both_sides(seed, poses):
     check_both_sides(form, smaller)
     assert form.suits(np.hstack([drawn[:, :1], 0.0201 / steps.min() * arranged[:, 1:]]))
     assert not form.suits(np.hstack([drawn[:, :1], 0.0199 / steps.min() * arranged[:, 1:]]))
-
-
-@pytest.mark.parametrize('name', ['ur5', pytest.param('ur5e', marks=long_test)])
-def test_the_shipped_experiment_is_certified(robots, name):
-    """Of the first draws one keeps all limits, clear of the table, and every joint both sides."""
-    experiment = load_experiment(find_experiment('static_poses'))
-    assert experiment_content(experiment)['trajectory']['monotone'] is True
-    trajectory = design_excitation(robots[name], experiment, seed=4, budget=Budget(5))
-    assert trajectory.certificate['collision']['nearest'] >= experiment.clearance
-    check_both_sides(trajectory.form, trajectory.coefficients)
-    assert trajectory.form.suits(trajectory.coefficients)
 
 
 def alone(**changes):

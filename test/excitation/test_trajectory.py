@@ -43,15 +43,6 @@ def test_round_trip_to_the_bit(trajectory, saved):
     assert saved.read_text().rstrip().endswith(trajectory.sha256)
 
 
-@pytest.mark.parametrize('rate', [1.0, 3.7, 125.0, 1000.0])
-def test_times_hold_both_ends_at_the_rate_asked(trajectory, rate):
-    times = trajectory.times(rate)
-    assert (times[0], times[-1]) == (0.0, 12.0)
-    steps = np.diff(times)
-    assert steps.max() <= 1.0 / rate + 1e-12
-    np.testing.assert_allclose(steps, steps[0], rtol=1e-9)
-
-
 @pytest.mark.parametrize(
     ('key', 'value'),
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.filters import (
-    central_difference, decimation_step, local_polynomial, low_pass, parallel_decimate, rloess,
+    decimation_step, local_polynomial, low_pass, parallel_decimate, rloess,
 )
 
 RATE = 125.0
@@ -42,14 +42,6 @@ def test_edges_are_padded_and_not_dropped(samples, error):
     assert filtered.shape == line.shape
     np.testing.assert_allclose(filtered[:, 0], line[:, 0], atol=2.0 * error)
     np.testing.assert_allclose(filtered[:, 1], line[:, 1], rtol=1e-9)
-
-
-def test_differences_of_a_parabola_are_exact_to_the_ends():
-    """Central inside and one-sided of second order at the ends: exact for squares."""
-    t = np.arange(50) / RATE
-    x = np.column_stack([2.0 * t**2 - t + 3.0, 0.5 * t])
-    expected = np.column_stack([4.0 * t - 1.0, np.full(50, 0.5)])
-    np.testing.assert_allclose(central_difference(x, RATE), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize('span', [0.01, 0.1, 9.0])

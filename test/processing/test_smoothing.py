@@ -40,26 +40,6 @@ def test_blocks_equal_the_whole(monkeypatch, exact, kinematic_filter, delay):
     np.testing.assert_array_equal(parts.fitted, whole.fitted)
 
 
-@pytest.mark.parametrize('rate', [125.0, 500.0])
-@pytest.mark.parametrize('lost', [0.01, 0.1, 0.2, 0.5])
-def test_lost_samples_change_hardly_anything(exact, rows_of, rate, lost):
-    """Less than 1 % of the spread with 20 % lost at random, none of the others unscored."""
-    recording = replace(exact, rate=rate).record()
-    kept = np.flatnonzero(np.random.default_rng(4).random(len(recording)) >= lost)
-    full = process(recording, KinematicFilter(), 'A')
-    part = process(rows_of(recording, kept), KinematicFilter(), 'A')
-    assert part.scored.all()
-    assert part.rate == pytest.approx(rate)
-    assert part.gaps == ()
-    assert any('missing ones, at random: pauses of up to' in note for note in part.notes) == (
-        lost > 0.01
-    )
-    for name in ('q', 'dq', 'ddq'):
-        expected = getattr(full.motion, name)[kept]
-        change = np.abs(getattr(part.motion, name) - expected)
-        assert np.all(np.sqrt(np.mean(change**2, axis=0)) < 0.01 * expected.std(axis=0))
-
-
 def test_a_delay_shifts_the_kinematics_and_not_the_effort(exact):
     """Position, velocity and acceleration are those of an earlier time; cubics err by 1e-4."""
     recording, delay = exact.record(), 0.0123

@@ -5,13 +5,12 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
 from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.bag_errors import (
-    measure_details, measure_errors, noise_deviation, normalized_error, relative_error,
+    measure_details, measure_errors, noise_deviation, relative_error,
     split_frequencies, variance_accounted_for,
 )
 
@@ -50,19 +49,6 @@ def test_directions_and_speeds(dataset):
     assert found.slow_samples[0] == np.count_nonzero(slow)
     np.testing.assert_allclose(found.largest, [5.0, 5.0])
     assert found.mae[1] == 5.0
-
-
-def test_only_chosen_samples_count(dataset):
-    rows = np.zeros(N, dtype=bool)
-    rows[:1000] = True
-    residual = np.where(rows, 1.0, 100.0)[:, None] * np.ones(2)
-    found = details_of(dataset, residual, rows)
-    np.testing.assert_allclose(found.largest, 1.0)
-    assert found.resting_samples[1] == 1000
-    # By their definitions; a joint without effort has no mean to divide by.
-    np.testing.assert_allclose(found.normalized, 1.0 / np.sqrt(1000))
-    assert found.normalized_total == pytest.approx(np.sqrt(2000) / 2000)
-    assert found.square_over_mean == pytest.approx(1.0 / np.abs(dataset.effort[:1000, 0]).mean())
 
 
 def test_limits_and_urdf_are_compared_with_where_known(dataset):
@@ -155,17 +141,6 @@ def test_a_constant_signal_has_no_normalized_error(constant):
     assert found.nrmse[1] == pytest.approx(0.25)
     assert found.nrmse_mean == pytest.approx(0.25)
     np.testing.assert_allclose(found.rmse, 0.25, rtol=1e-3)
-
-
-@given(seed=st.integers(0, 2**32 - 1), samples=st.integers(1, 60), n=st.integers(1, 7))
-def test_normalized_errors_are_rms_over_root_n(seed, samples, n):
-    """By definition, joint by joint and in total."""
-    residual = np.random.default_rng(seed).normal(size=(samples, n))
-    joints, total = normalized_error(residual)
-    rms = np.sqrt(np.mean(residual**2, axis=0))
-    np.testing.assert_allclose(joints * np.sqrt(samples), rms, rtol=1e-12)
-    assert total == pytest.approx(np.linalg.norm(residual) / residual.size)
-    assert total == pytest.approx(np.linalg.norm(joints) / n)
 
 
 def test_a_constant_error_is_seen_by_some_figures_only():
