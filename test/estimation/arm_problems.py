@@ -10,9 +10,7 @@ from known_models import base_of, made_up_dataset
 import numpy as np
 from robot_identification.estimation import Observations, TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model import (
-    Motion, standard_torque,
-)
+from robot_identification.model import Motion, standard_torque
 
 PERIOD = 0.008
 FRICTION = 'coulomb,viscous,offset'

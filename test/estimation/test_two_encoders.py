@@ -15,9 +15,7 @@ from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
 from recordings import fourier_motion as smooth_motion, write_small_arm
-from robot_identification.errors import (
-    DataError, IdentificationError, UsageError,
-)
+from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import (
     fit_parameters, IdentifyOptions, load_recipe, observe, Recipe, WeightedLeastSquares,
 )
@@ -28,8 +26,7 @@ from robot_identification.estimation.two_encoders import (
 )
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
-    CoulombSignFriction, IdentifiedModel, load_robot, Motion,
-    SignalSource, ViscousFriction,
+    CoulombSignFriction, IdentifiedModel, load_robot, Motion, SignalSource, ViscousFriction,
 )
 from robot_identification.model.friction import StrainWaveFriction
 from robot_identification.model.robot_model import Drives

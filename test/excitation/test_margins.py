@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    Budget, design_excitation, find_experiment, find_holding,
-    hardware_limits, load_experiment,
+    Budget, design_excitation, find_experiment, find_holding, hardware_limits, load_experiment,
 )
 from robot_identification.excitation.margins import POSES
 from robot_identification.model import make_robot_model, parse_urdf

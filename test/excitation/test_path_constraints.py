@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.excitation.experiment import (
-    SineTimesCosine, SumOfJoints,
-)
+from robot_identification.excitation.experiment import SineTimesCosine, SumOfJoints
 from robot_identification.excitation.path_constraints import (
     SineCosineRule, SumRule, ToolSpeed, TorqueLimit, WorkspaceBox,
 )

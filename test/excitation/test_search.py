@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 from robot_identification.excitation import Budget
 from robot_identification.excitation.optimizers import search as search_module
-from robot_identification.excitation.optimizers.search import (
-    Candidate, Job, Optimizer, Outcome,
-)
+from robot_identification.excitation.optimizers.search import Candidate, Job, Optimizer, Outcome
 
 EACH, OF_A_ROUND = 7, 5
 

@@ -21,9 +21,8 @@ from robot_identification.excitation.information import (
 )
 from robot_identification.excitation.sequential import _weights, allowed_errors
 from robot_identification.model import (
-    BaseReduction, CoulombFriction, IdentifiedModel,
-    make_robot_model, make_standard_parameters, Motion, observation_matrix, parse_urdf,
-    reduce_to_base, SignalSource, ViscousFriction,
+    BaseReduction, CoulombFriction, IdentifiedModel, make_robot_model, make_standard_parameters,
+    Motion, observation_matrix, parse_urdf, reduce_to_base, SignalSource, ViscousFriction,
 )
 from robot_identification.model.robot_model import Drives
 

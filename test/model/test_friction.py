@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.friction import (
-    exclude_each_other, FRICTION_LAWS, parse_friction,
-)
+from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
 from robot_identification.model.friction.law import JointMotion
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'friction.md'

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model import held_leaders, load_robot, parse_urdf
-from robot_identification.model.robot_model import (
-    Drives, make_robot_model, unknown_drives,
-)
+from robot_identification.model.robot_model import Drives, make_robot_model, unknown_drives
 
 # J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 3.1 [deg], joints 1 to 5: what the youBot
 # reads at one end, straight up and at the other end; and the model's positions there. The last

@@ -8,9 +8,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model import (
-    link_frames, load_robot, PUBLISHED_ORDERS, published_rows,
-)
+from robot_identification.model import link_frames, load_robot, PUBLISHED_ORDERS, published_rows
 from robot_identification.model.base_structure import (
     find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
 )

@@ -12,9 +12,7 @@ from builders import run_command, two_link_urdf
 from long_tests import some_by_day
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
-from robot_identification.model import (
-    find_xacro_arguments, load_robot, xacro,
-)
+from robot_identification.model import find_xacro_arguments, load_robot, xacro
 from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.model.xacro import expand_xacro
 

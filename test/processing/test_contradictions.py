@@ -10,9 +10,7 @@ from estimation.arm_problems import fourier_motion
 from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.model import (
-    make_robot_model, mount_tool, parse_urdf, rigid_torque, Tool,
-)
+from robot_identification.model import make_robot_model, mount_tool, parse_urdf, rigid_torque, Tool
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
 from robot_identification.processing.effort import effort_per_torque, find_contradictions
 

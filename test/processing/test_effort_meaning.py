@@ -9,9 +9,7 @@ from effort_twins import make_twin
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.model import (
-    KinematicFilter, Motion, rigid_torque,
-)
+from robot_identification.model import KinematicFilter, Motion, rigid_torque
 from robot_identification.processing.effort_hypotheses import KINDS
 from robot_identification.processing.effort_meaning import judge_effort
 from robot_identification.processing.processing import process

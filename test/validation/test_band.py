@@ -11,9 +11,7 @@ import pytest
 from robot_identification.estimation.band import deviation_at_rest, parameter_figures
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import Discrepancy, harmonics
-from robot_identification.model.regressor import (
-    inertial_regressor, Motion, observation_matrix,
-)
+from robot_identification.model.regressor import inertial_regressor, Motion, observation_matrix
 from robot_identification.pipeline import validate
 from robot_identification.validation import BAND, make_prediction_deviation, ParameterError
 from robot_identification.validation.validation import corrected_joints

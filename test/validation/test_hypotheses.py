@@ -14,15 +14,11 @@ from functools import cache
 from long_tests import some_by_day
 import numpy as np
 import pytest
-from robot_identification.model import (
-    KinematicFilter, rigid_torque, run_stops,
-)
+from robot_identification.model import KinematicFilter, rigid_torque, run_stops
 from robot_identification.processing.processing import process
 from robot_identification.validation import examine_data
 from robot_identification.validation.hypotheses.examination import HYPOTHESES
-from robot_identification.validation.hypotheses.signals import (
-    find_one_direction,
-)
+from robot_identification.validation.hypotheses.signals import find_one_direction
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 corrupted = pytest.importorskip('benchmarks.data_warnings')
