@@ -10,7 +10,10 @@ the machine than about the code.
 """
 
 import os
+import sys
 
 # Before NumPy is imported: more BLAS threads make small matrices slower, and times scatter.
 for _name in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ[_name] = '1'
+# Where nodes and interfaces of ROS are: those of this Python, unless a ROS is sourced.
+os.environ.setdefault('AMENT_PREFIX_PATH', sys.prefix)

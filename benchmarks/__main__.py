@@ -11,15 +11,15 @@ import json
 from pathlib import Path
 import sys
 import time
+from types import ModuleType
 from typing import Any
 
 from robot_identification.errors import IdentificationError, MissingDependencyError
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, corrections, coverage, data_warnings, drift, excitation,
-    excitation_solvers, figaroh, gradient, imports, live, long, many_bags, optimizers, reading,
-    recorder, regressor, sample, scaling, short, tracking, whole,
+    consistent, excitation_solvers, figaroh, live, long, many_bags, reading, recorder, regressor,
+    sample, scaling, short,
 )
 from .figures import Figure, machine
 
@@ -27,85 +27,77 @@ RESULTS = Path(__file__).resolve().parent / 'results'
 TABLE = 'table.md'
 BENCHMARKS = {
     'regressor': regressor,
-    'gradient': gradient,
     'figaroh': figaroh,
-    'excitation': excitation,
     'excitation_solvers': excitation_solvers,
     'scaling': scaling,
     'consistent': consistent,
-    'corrections': corrections,
-    'coverage': coverage,
-    'warnings': data_warnings,
-    'imports': imports,
     'reading': reading,
     'recorder': recorder,
     'live': live,
     'sample': sample,
-    'optimizers': optimizers,
     'short': short,
-    'whole': whole,
     'long': long,
     'many_bags': many_bags,
-    'tracking': tracking,
-    'drift': drift,
-    'contact': contact,
+}
+# Options of single benchmarks, by what takes them.
+OPTIONS = {
+    'seconds': ('S', 'length of a run', ('recorder', 'live')),
+    'hours': ('H', 'length of the longest bag', ('long',)),
+    'rate': ('HZ', 'rate of the longest bag', ('long',)),
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmarks that are asked for, by default all."""
-    parser = argparse.ArgumentParser(prog='python -m benchmarks', description=__doc__)
-    parser.add_argument('names', nargs='*', metavar='NAME', help=', '.join(BENCHMARKS))
+def run_from_command_line(
+    program: str, known: Mapping[str, ModuleType], results: Path,
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Run what is asked for of what is known, by default all; return the exit code."""
+    parser = argparse.ArgumentParser(prog=f'python -m {program}')
+    parser.add_argument('names', nargs='*', metavar='NAME', help=', '.join(known))
+    parser.add_argument('--repeats', type=int, metavar='N', help='by default what suits each')
+    options = {
+        name: option for name, option in OPTIONS.items() if set(option[2]) & set(known)
+    }
+    for name, (unit, words, takers) in options.items():
+        parser.add_argument(
+            f'--{name}', type=float, metavar=unit,
+            help=f'{words}, for {" or ".join(takers)} alone',
+        )
     parser.add_argument(
-        '--repeats', type=int, metavar='N', help='by default what suits each benchmark'
-    )
-    parser.add_argument(
-        '--seconds', type=float, metavar='S',
-        help='length of a run, for recorder or live alone',
-    )
-    parser.add_argument(
-        '--hours', type=float, metavar='H',
-        help='simulated free motion, for contact alone; length of the longest bag, for long alone',
-    )
-    parser.add_argument(
-        '--rate', type=float, metavar='HZ', help='of the longest bag, for long alone'
-    )
-    parser.add_argument(
-        '--output', type=Path, default=RESULTS, metavar='DIR', help='default: %(default)s'
+        '--output', type=Path, default=results, metavar='DIR', help='default: %(default)s'
     )
     args = parser.parse_args(arguments)
-    unknown = [name for name in args.names if name not in BENCHMARKS]
+    unknown = [name for name in args.names if name not in known]
     if unknown:
-        parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(BENCHMARKS)}')
+        parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(known)}')
     if args.repeats is not None and args.repeats < 1:
         parser.error('--repeats must be positive')
-    timed = args.names in (['recorder'], ['live'])
-    if args.seconds is not None and not (timed and args.seconds > 0.0):
-        parser.error('--seconds must be positive, and is for recorder or live alone')
-    of_hours = args.names in (['contact'], ['long'])
-    if args.hours is not None and not (of_hours and args.hours > 0.0):
-        parser.error('--hours must be positive, and is for contact or long alone')
-    if args.rate is not None and not (args.names == ['long'] and args.rate > 0.0):
-        parser.error('--rate must be positive, and is for long alone')
-    options = {
-        name: value for name in ('seconds', 'hours', 'rate')
-        if (value := getattr(args, name)) is not None
+    given = {
+        name: value for name in options if (value := getattr(args, name)) is not None
     }
-    for name in args.names or BENCHMARKS:
-        try:
-            _run(name, args.repeats, args.output, options)
-        except MissingDependencyError as error:
-            if args.names:
-                raise
-            print(f'{name} is left out: {error}', file=sys.stderr)
-    write_atomically(args.output / TABLE, whole_table(args.output))
+    for name, value in given.items():
+        takers = options[name][2]
+        if len(args.names) != 1 or args.names[0] not in takers or value <= 0.0:
+            parser.error(f'--{name} must be positive, and is for {" or ".join(takers)} alone')
+    try:
+        for name in args.names or known:
+            try:
+                _run(name, known[name], args.repeats, args.output, given)
+            except MissingDependencyError as error:
+                if args.names:
+                    raise
+                print(f'{name} is left out: {error}', file=sys.stderr)
+    except IdentificationError as error:
+        print(f'error: {error}', file=sys.stderr)
+        return error.exit_code
+    write_atomically(args.output / TABLE, whole_table(program, known, args.output))
     return 0
 
 
-def whole_table(results: Path) -> str:
+def whole_table(program: str, known: Mapping[str, ModuleType], results: Path) -> str:
     """Return one Markdown table of all results in a folder, ratios with their spread."""
     rows, facts = [], set()
-    for name in BENCHMARKS:
+    for name in known:
         path = results / f'{name}.json'
         if not path.is_file():
             continue
@@ -120,19 +112,20 @@ def whole_table(results: Path) -> str:
             for one in content['figures']
         ]
     return '\n'.join([
-        '# All benchmarks',
+        f'# All {program}',
         '',
-        'Written by `make bench`. Figures without a unit are ratios of two things measured in '
-        'turn in one run; what each is: [docs/benchmarks.md](../../docs/benchmarks.md).',
+        f'Written by `python -m {program}`. Times without a unit are ratios of two things '
+        'measured in turn in one run.',
         f'Measured on: {"; ".join(sorted(facts))}.',
         '',
-        _markdown(('benchmark', 'figure', 'median', 'middle half', 'unit'), rows),
+        _markdown((program, 'figure', 'median', 'middle half', 'unit'), rows),
         '',
     ])
 
 
-def _run(name: str, repeats: int | None, output: Path, options: Mapping[str, float]) -> None:
-    benchmark = BENCHMARKS[name]
+def _run(
+    name: str, benchmark: Any, repeats: int | None, output: Path, options: Mapping[str, float]
+) -> None:
     repeats = repeats or benchmark.REPEATS
     facts = machine()
     print(f'{name} ..', file=sys.stderr)
@@ -146,7 +139,9 @@ def _run(name: str, repeats: int | None, output: Path, options: Mapping[str, flo
         'figures': [figure.as_dict() for figure in figures],
     }
     write_atomically(output / f'{name}.json', _as_json(content))
-    print(_table(figures))
+    print(_markdown(
+        ('figure', 'median', 'middle half', 'unit'), [figure.as_row() for figure in figures]
+    ))
     print(
         f'{facts["processor"]}, {facts["cores"]} cores, load {facts["load_average"][0]:g} before, '
         f'{facts["blas_threads"]} BLAS thread, Python {facts["python"]}, {repeats} repeats\n'
@@ -160,13 +155,6 @@ def _as_json(content: Mapping[str, Any]) -> str:
     return f'{head[:-2]},\n  "figures": [\n{lines}\n  ]\n}}\n'
 
 
-def _table(figures: Sequence[Figure]) -> str:
-    """Return the figures as a Markdown table."""
-    return _markdown(
-        ('figure', 'median', 'middle half', 'unit'), [figure.as_row() for figure in figures]
-    )
-
-
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [header, ('---',) * len(header), *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -176,8 +164,4 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 if __name__ == '__main__':
-    try:
-        sys.exit(main())
-    except IdentificationError as error:
-        print(f'error: {error}', file=sys.stderr)
-        sys.exit(error.exit_code)
+    sys.exit(run_from_command_line('benchmarks', BENCHMARKS, RESULTS))

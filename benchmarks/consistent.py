@@ -14,19 +14,15 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.problem import IdentificationProblem, Observations
-from robot_identification.estimation.rows import TrainingData
-from robot_identification.estimation.solving import solve_weighted
-from robot_identification.model.base_parameters import random_motion, reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import prior_inertial_parameters, standard_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.estimation import IdentificationProblem, solve_weighted
+from robot_identification.estimation.estimators import ConsistentLeastSquares
+from robot_identification.model import (
+    load_robot, make_standard_parameters, parse_friction, prior_inertial_parameters, random_motion,
+    reduce_to_base, RobotModel, standard_torque,
+)
 
 from .figures import alternate, Figure, ratio
+from .regressor import observations
 
 REPEATS = 9
 FEW, MANY = 1000, 20_000
@@ -72,13 +68,5 @@ def make_problem(robot: RobotModel, samples: int) -> IdentificationProblem:
         1.2 * prior_inertial_parameters(robot), np.full(parameters.size - 10 * robot.n, 0.5)
     ])
     tau = standard_torque(robot, parameters, theta, motion)
-    everything = np.ones(samples, dtype=bool)
-    dataset = Dataset(
-        'made up', robot.joint_names, 0.002 * np.arange(samples), motion,
-        tau + rng.normal(size=tau.shape), 'Nm', everything, everything, (slice(0, samples),), {},
-        500.0, (),
-    )
-    return Observations(
-        robot, reduce_to_base(robot, parameters),
-        [TrainingData(dataset, np.ones(robot.n), everything)],
-    ).factor()
+    tau += rng.normal(size=tau.shape)
+    return observations(robot, reduce_to_base(robot, parameters), motion, tau).factor()

@@ -5,20 +5,14 @@
 Searches for an excitation: how good a motion is after so much processor time, in one process.
 
 Processor time, as a shared machine takes wall time away; a search on two processors has twice as
-much of it in the same wall time. The times are those of `AT`. The URDF of the iiwa is that of
-`pip install rtb-data`.
+much of it in the same wall time. The times are those of `AT`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 import sys
 import time
 
-import numpy as np
-from robot_identification.errors import MissingDependencyError
 from robot_identification.excitation.experiment_file import (
     Experiment, find_experiment, load_experiment, read_experiment,
 )
@@ -26,15 +20,12 @@ from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMI
 from robot_identification.excitation.optimizers.search import Budget, Progress, Search, Workers
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import RobotModel
 
 from .figures import Figure
 
 # One seed each.
 REPEATS = 5
 AT = (5.0, 10.0, 30.0)  # [s] of processor time
-# Velocities of the LBR iiwa 7 R800 by KUKA's data sheet [deg/s]: the arm of robot_payload_id.
-IIWA_7 = (98.0, 98.0, 100.0, 130.0, 140.0, 180.0, 180.0)
 
 
 class _EnoughError(Exception):
@@ -49,10 +40,6 @@ def measure(repeats: int) -> list[Figure]:
         ('UR10, condition number', load_robot('ur10'), _of_a_ur10()),
         ('demo, log determinant', load_robot('ur5'), _shipped('demo')),
     ]
-    try:
-        cases.append(('iiwa, condition number', _iiwa(), _of_an_iiwa()))
-    except MissingDependencyError as error:
-        print(f'the iiwa is left out: {error}', file=sys.stderr)
     for name, robot, experiment in cases:
         found = [_search(TrajectoryProblem(robot, experiment), seed)
                  for seed in range(repeats)]
@@ -76,27 +63,6 @@ def _of_a_ur10() -> Experiment:
         'friction': 'coulomb,viscous', 'rotor_inertia': True,
         'criterion': 'condition_number', 'samples': 100,
     }, 'ur10')
-
-
-def _iiwa() -> RobotModel:
-    """Return a KUKA LBR iiwa 14 R820 by its URDF in a package of PyPI, as fast as an iiwa 7."""
-    package = find_spec('rtbdata')
-    if package is None or package.origin is None:
-        raise MissingDependencyError('rtbdata', 'the URDF of an iiwa', 'pip install rtb-data')
-    folder = Path(package.origin).parent / 'xacro' / 'kuka_description' / 'kuka_lbr_iiwa' / 'urdf'
-    robot = load_robot(urdf=folder / 'lbr_iiwa_14_r820.urdf')
-    return replace(robot, limits=replace(robot.limits, velocity=np.radians(IIWA_7)))
-
-
-def _of_an_iiwa() -> Experiment:
-    """Return the setting of robot_payload_id: 10 s, 5 harmonics, the bodies' columns alone."""
-    return read_experiment({
-        'schema_version': 1, 'periods': 1,
-        'trajectory': {'form': 'fourier', 'harmonics': 5, 'base_period': 10.0},
-        'friction': 'none', 'rotor_inertia': False, 'collision': 'off',
-        'margins': {'position': 0.15, 'velocity': 0.95},
-        'criterion': 'condition_number', 'samples': 100,
-    }, 'iiwa')
 
 
 def _search(problem: TrajectoryProblem, seed: int) -> list[float]:

@@ -26,27 +26,23 @@ from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
 )
 from robot_identification.errors import DataError
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.estimation import IdentifyOptions
+from robot_identification.excitation import FourierParametrization
 from robot_identification.files import dump_yaml, file_sha256
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.monitoring.collision import CollisionThresholds
-from robot_identification.monitoring.collision_file import CollisionCalibration
+from robot_identification.model import dump_model, load_model, load_robot, Motion, RobotModel
+from robot_identification.monitoring import CollisionCalibration, CollisionThresholds
 from robot_identification.pipeline import identify
-from robot_identification.prediction.comparison import compare_effort
-from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
-from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
-from robot_identification.simulation.run import driver_period, record_motion
+from robot_identification.prediction import compare_effort
+from robot_identification.recording import write_simulated_bag
+from robot_identification.simulation import (
+    draw_truth, driver_period, MujocoRobot, record_motion, Sensors, with_static_friction,
+)
 
 from .figures import Figure
 from .processes import busy_cores
+from .recordings import GAINS
 from .relay import TOPICS
 from .scaling import chain_urdf
-from .whole import GAINS
 
 REPEATS = 3
 SECONDS = 20.0

@@ -22,16 +22,16 @@ import tempfile
 from typing import NamedTuple
 
 import numpy as np
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.recording.bag_writer import BagWriter, write_joint_states
-from robot_identification.recording.joint_states import JOINT_STATE
-from robot_identification.simulation.ground_truth import draw_truth, STATIC_RATIO
+from robot_identification.excitation import FourierParametrization
+from robot_identification.model import load_robot, Motion
+from robot_identification.recording import BagWriter, JOINT_STATE
+from robot_identification.recording.bag_writer import write_joint_states
+from robot_identification.simulation import draw_truth
+from robot_identification.simulation.ground_truth import STATIC_RATIO
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 from .figures import Figure
-from .whole import GAINS, OPTIONS
+from .recordings import GAINS, OPTIONS
 
 REPEATS = 1
 STRETCH = 27.5  # of motion [s]

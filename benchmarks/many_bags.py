@@ -4,7 +4,7 @@
 """
 Gain of worker processes for a model fitted to many bags: one process and two.
 
-Bags are the minute of `whole` at 250 Hz with other noise, of a UR5e. What is timed is what an
+Bags are the minute of `recordings` at 250 Hz with other noise, of a UR5e. What is timed is what an
 executor does: reading, processing and the four passes of a dictionary fit; the choices before it
 are made by one process in any case.
 """
@@ -16,21 +16,17 @@ import tempfile
 import time
 
 import numpy as np
+from robot_identification.estimation import (
+    fit_parameters, IdentifyOptions, Observations, TIME_BLOCKS,
+)
 from robot_identification.estimation.bags import BagSource, Processing
 from robot_identification.estimation.fitted_recordings import read_bags
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.files import file_sha256
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import KinematicFilter, load_robot, RobotModel
 from robot_identification.parallel import open_executor
-from robot_identification.recording.bag_writer import write_joint_states
 
 from .figures import Figure
-from .whole import GAINS, RATE, simulate_minute
+from .recordings import GAINS, RATE, simulate_minute, write_states
 
 REPEATS = 3
 FEW = 3
@@ -45,7 +41,7 @@ def measure(repeats: int) -> list[Figure]:
         (count, processes): [] for count in (FEW, MANY) for processes in (0, 1, 2)
     }
     with tempfile.TemporaryDirectory() as name:
-        bags = write_bags(Path(name), robot)
+        bags = write_bags(Path(name))
         for _ in range(repeats):
             for (count, processes), times in cases.items():
                 times.append(take_time(robot, bags[:count], processes))
@@ -62,23 +58,13 @@ def measure(repeats: int) -> list[Figure]:
     return figures
 
 
-def write_bags(folder: Path, robot: RobotModel) -> list[Path]:
+def write_bags(folder: Path) -> list[Path]:
     """Write bags of one motion, each with noise of its own."""
-    q, dq, current = (values[::STEP] for values in simulate_minute())
-    stamps = 1.0 + np.arange(len(q)) * STEP / RATE
+    states = tuple(values[::STEP] for values in simulate_minute())
     rng = np.random.default_rng(2)
-    bags = []
-    for number in range(MANY):
-        bags.append(folder / f'bag{number}')
-        write_joint_states(
-            bags[-1], robot.joint_names, stamps,
-            {'/joint_states': (
-                q + 1e-5 * rng.standard_normal(q.shape),
-                dq + 1e-3 * rng.standard_normal(q.shape),
-                current + 0.02 * current.std(axis=0) * rng.standard_normal(q.shape),
-            )},
-            {'robot': 'ur5e', 'effort_unit': 'A'},
-        )
+    bags = [folder / f'bag{number}' for number in range(MANY)]
+    for bag in bags:
+        write_states(bag, states, RATE / STEP, rng)
     return bags
 
 

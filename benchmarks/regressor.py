@@ -7,25 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import TrainingData
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.base_structure import (
-    find_symbols, linear_classes, physical_classes, unidentifiable_reasons,
+from robot_identification.estimation import ESTIMATORS, Observations, TrainingData
+from robot_identification.model import (
+    BaseReduction, find_symbols, inertial_regressor, linear_classes, link_frames, load_robot,
+    make_standard_parameters, Motion, observation_matrix, parse_friction, physical_classes,
+    reduce_to_base, RobotModel, StandardParameters, unidentifiable_reasons,
 )
-from robot_identification.model.frames import link_frames
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters, StandardParameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import inertial_regressor, Motion, observation_matrix
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.processing import Dataset
 
 from .figures import alternate, Figure, ratio
 
 REPEATS = 25
 SAMPLES = 5000
+RATE = 125.0  # [Hz]
 # What reduce_to_base draws by default.
 STRUCTURE_SAMPLES = 200
 FRICTION = 'coulomb,viscous,offset'
@@ -116,6 +110,21 @@ def random_motion(robot: RobotModel) -> Motion:
     ))
 
 
+def observations(
+    robot: RobotModel, reduction: BaseReduction, motion: Motion, torque: np.ndarray
+) -> Observations:
+    """Return motion and torques (N, n) [N m] that are known exactly as rows to fit."""
+    everything = np.ones(len(motion), dtype=bool)
+    dataset = Dataset(
+        source='known', joint_names=robot.joint_names, stamps=np.arange(len(motion)) / RATE,
+        motion=motion, effort=torque, effort_unit='Nm', scored=everything, fitted=everything,
+        segments=(slice(0, len(motion)),), excluded={}, rate=RATE, notes=(),
+    )
+    return Observations(
+        robot, reduction, [TrainingData(dataset, np.ones(robot.n), everything)]
+    )
+
+
 def _fit_times(
     robot: RobotModel, parameters: StandardParameters, motion: Motion, repeats: int
 ) -> list[list[float]]:
@@ -124,18 +133,10 @@ def _fit_times(
     theta = rng.standard_normal(parameters.size)
     torque = (observation_matrix(robot, parameters, motion) @ theta).reshape(motion.q.shape)
     torque += 0.1 * np.arange(1, robot.n + 1) * rng.standard_normal(torque.shape)
-    everything = np.ones(len(motion), dtype=bool)
-    dataset = Dataset(
-        source='random samples', joint_names=robot.joint_names,
-        stamps=0.008 * np.arange(len(motion)), motion=motion, effort=torque, effort_unit='Nm',
-        scored=everything, fitted=everything, segments=(slice(0, len(motion)),), excluded={},
-        rate=125.0, notes=(),
-    )
-    data = [TrainingData(dataset, np.ones(robot.n), everything)]
-    problem = Observations(robot, reduction, data).factor()
+    problem = observations(robot, reduction, motion, torque).factor()
     return alternate(
         (
-            lambda: Observations(robot, reduction, data).factor(),
+            lambda: observations(robot, reduction, motion, torque).factor(),
             lambda: ESTIMATORS['ols']().estimate(problem),
             lambda: ESTIMATORS['wls']().estimate(problem),
         ),

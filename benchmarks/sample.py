@@ -21,16 +21,12 @@ import time
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import FloatArray
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion, prior_inertial_parameters
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.monitoring.contact_observer import ContactObserver
-from robot_identification.monitoring.live_payload import LivePayload
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.torque_predictor import Prediction, TorquePredictor
+from robot_identification.model import (
+    IdentifiedModel, make_standard_parameters, Motion, parse_friction, prior_inertial_parameters,
+    reduce_to_base, RobotModel, SignalSource,
+)
+from robot_identification.monitoring import ContactObserver, LivePayload
+from robot_identification.prediction import FeedForward, Prediction, TorquePredictor
 
 from .figures import Figure, ratio
 from .live import CASES

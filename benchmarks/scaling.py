@@ -1,44 +1,28 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Growth of the cost with samples, joints and bags: from samples to estimate by WLS."""
+"""Growth of the cost with samples and joints: from samples to estimate by WLS."""
 
 from __future__ import annotations
 
-from pathlib import Path
-import tempfile
-
-import numpy as np
-from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
 
-from .figaroh import estimate_ours, SimulatedSet
+from .figaroh import estimate_ours, random_set
 from .figures import alternate, Figure, ratio
-from .many_bags import take_time, write_bags
 from .regressor import raw_calls
-from .whole import GAINS
 
 REPEATS = 7
 SAMPLES = (1_000, 10_000, 100_000)
 JOINTS = (3, 6, 12)
 # Of each arm in the comparison of joints.
 JOINT_SAMPLES = 2_000
-BAGS = (1, 3, 12)
 
 
 def measure(repeats: int) -> list[Figure]:
-    """Return times per sample, per raw call and per bag, as ratios."""
-    return [*_with_samples(repeats), *_with_joints(repeats), *_with_bags(min(repeats, 3))]
-
-
-def random_set(robot: RobotModel, samples: int) -> SimulatedSet:
-    """Return samples of an arm with torques that mean nothing: only time is of interest."""
-    rng = np.random.default_rng(0)
-    motion = random_motion(robot, samples, rng)
-    torque = rng.standard_normal((samples, robot.n))
-    return SimulatedSet(robot, motion, torque, motion, torque)
+    """Return times per sample and per raw call, as ratios."""
+    return [*_with_samples(repeats), *_with_joints(repeats)]
 
 
 def chain_urdf(joints: int) -> str:
@@ -65,7 +49,7 @@ def chain(joints: int) -> RobotModel:
 def _with_samples(repeats: int) -> list[Figure]:
     robot = load_robot('ur5')
     sets = [random_set(robot, samples) for samples in SAMPLES]
-    times = alternate([lambda data=data: estimate_ours(data, 'wls') for data in sets], repeats)
+    times = alternate([lambda data=data: estimate_ours(data) for data in sets], repeats)
     fewest = [seconds / SAMPLES[0] for seconds in times[0]]
     return [
         Figure(f'time per sample, {samples} / {SAMPLES[0]} samples', '', ratio(
@@ -81,7 +65,7 @@ def _with_joints(repeats: int) -> list[Figure]:
         data = random_set(chain(joints), JOINT_SAMPLES)
         ours, raw = alternate(
             (
-                lambda data=data: estimate_ours(data, 'wls'),
+                lambda data=data: estimate_ours(data),
                 lambda data=data: raw_calls(data.robot, data.motion),
             ),
             repeats,
@@ -91,17 +75,3 @@ def _with_joints(repeats: int) -> list[Figure]:
             ratio(ours, raw),
         ))
     return figures
-
-
-def _with_bags(repeats: int) -> list[Figure]:
-    robot = load_robot('ur5e').with_drive_gains(list(GAINS))
-    with tempfile.TemporaryDirectory() as name:
-        bags = write_bags(Path(name), robot)
-        times = [
-            [take_time(robot, bags[:count], 0) / count for _ in range(repeats)]
-            for count in BAGS
-        ]
-    return [
-        Figure(f'time per bag, {count} / {BAGS[0]} bags', '', ratio(found, times[0]))
-        for count, found in zip(BAGS[1:], times[1:], strict=True)
-    ]

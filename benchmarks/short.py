@@ -32,7 +32,7 @@ STAGES = (
 def measure(repeats: int) -> list[Figure]:
     """Return times of whole processes, and those of the stages of one."""
     # It loads the simulator, which the process whose stages are timed is to do without.
-    from . import whole
+    from . import recordings
 
     command = ['-m', 'robot_identification.cli.main']
     own: dict[str, list[float]] = {name: [] for name in ('libraries', '--help', 'identify')}
@@ -45,13 +45,13 @@ def measure(repeats: int) -> list[Figure]:
                 'libraries': _run(['-c', LIBRARIES])[0],
                 '--help': _run([*command, '--help'])[0],
                 'identify': _run([
-                    *command, 'identify', str(folder / 'bag'), *whole.OPTIONS,
+                    *command, 'identify', str(folder / 'bag'), *recordings.OPTIONS,
                     '-o', str(folder / f'{repeat}'),
                 ])[0],
             }
             _, text = _run([
                 '-m', 'benchmarks.short', str(folder / 'bag'), str(folder / 'own'),
-                *whole.OPTIONS[3:],
+                *recordings.OPTIONS[3:],
             ])
             # The first round compiles modules and fills caches of the disk.
             if repeat >= 0:
@@ -74,13 +74,15 @@ def measure(repeats: int) -> list[Figure]:
 
 def write_recording(path: Path) -> None:
     """Write a bag of a simulated arm with noisy velocities and currents."""
-    from . import whole
+    import numpy as np
 
-    step = round(whole.RATE / RATE)
+    from . import recordings
+
+    step = round(recordings.RATE / RATE)
     states = tuple(
-        values[::step][: round(SECONDS * RATE)] for values in whole.simulate_minute()
+        values[::step][: round(SECONDS * RATE)] for values in recordings.simulate_minute()
     )
-    whole.write_minute(path, states, RATE)
+    recordings.write_states(path, states, RATE, np.random.default_rng(1))
 
 
 def _run(arguments: Sequence[str]) -> tuple[float, str]:

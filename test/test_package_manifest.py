@@ -229,7 +229,7 @@ def test_the_source_archive_holds_the_tree(tmp_path):
         cwd=ROOT, check=True, capture_output=True, timeout=120,
     )
     held = set(next(tmp_path.glob('*.egg-info')).joinpath('SOURCES.txt').read_text().splitlines())
-    for name in ('docs', 'reproductions', 'benchmarks', 'test', 'requirements', 'urdf'):
+    for name in ('docs', 'reproductions', 'benchmarks', 'studies', 'test', 'requirements', 'urdf'):
         assert {f'{name}/{path}' for path in files_below(ROOT / name)} <= held, name
     assert {'CHANGELOG.rst', 'Makefile', 'CITATION.cff', 'LICENSE', 'package.xml'} <= held
 

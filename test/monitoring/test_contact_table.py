@@ -1,20 +1,18 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page on contact has the figures of the benchmark, and a small one runs here."""
+"""The page on contact has the figures of the study, and a small one runs here."""
 
 from dataclasses import replace
 
-from benchmark_pages import medians, page_table
+from study_pages import medians, page_table
 from known_models import true_model
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.model.model_file import dump_model
 from robot_identification.monitoring.collision import CollisionThresholds, SURE
-from robot_identification.monitoring.contact_observer import BAND_SAMPLES, observe_recording
 
-benchmark = pytest.importorskip('benchmarks.contact')
+study = pytest.importorskip('studies.contact')
 
 FORCES = (10, 20, 30, 50)
 
@@ -24,7 +22,7 @@ def measured():
     return medians('contact')
 
 
-def test_the_page_has_the_figures_of_the_benchmark(measured):
+def test_the_page_has_the_figures_of_the_study(measured):
     """Digit by digit, every joint and every force."""
     joints = [
         [
@@ -57,10 +55,10 @@ def test_the_page_has_the_figures_of_the_benchmark(measured):
 
 def test_motions_are_ones_the_arm_can_make():
     """One after the other from rest to rest, within the limits, and of all kinds."""
-    robot, _ = benchmark.make_arm(1)
+    robot, _ = study.make_arm(1)
     limits = robot.limits
-    here, rest = benchmark.HOME, np.zeros(6)
-    pieces = list(benchmark.free_motions(3, 200.0))
+    here, rest = study.HOME, np.zeros(6)
+    pieces = list(study.free_motions(3, 200.0))
     assert len(pieces) >= 4
     for motion in pieces:
         np.testing.assert_allclose(motion.q[0], here, atol=1e-9)
@@ -70,8 +68,8 @@ def test_motions_are_ones_the_arm_can_make():
         np.testing.assert_allclose(motion.dq[[0, -1]], [rest, rest], atol=0.02)
         # Central differences: a sudden acceleration of 5 rad/s^2 is off by a half of it, for one
         # period.
-        slope = (motion.q[2:] - motion.q[:-2]) / (2.0 * benchmark.PERIOD)
-        assert np.abs(slope - motion.dq[1:-1]).max() < 0.5 * 5.0 * benchmark.PERIOD
+        slope = (motion.q[2:] - motion.q[:-2]) / (2.0 * study.PERIOD)
+        assert np.abs(slope - motion.dq[1:-1]).max() < 0.5 * 5.0 * study.PERIOD
         here = motion.q[-1]
 
 
@@ -79,7 +77,7 @@ def test_motions_are_ones_the_arm_can_make():
 def arm():
     """Return the model of an arm, known but for what makes its joints stick and warm up."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    robot, truth = benchmark.make_arm(1)
+    robot, truth = study.make_arm(1)
     model = true_model(robot.with_drive_gains(truth.drive_gain), truth)
     noise = (0.004 * robot.limits.effort).tolist()
     return replace(
@@ -88,59 +86,38 @@ def arm():
     )
 
 
-def test_the_chain_is_that_of_the_node(arm):
-    """Sample by sample what predictor and observer say, wherever a recording is cut; rounding."""
-    robot, truth = benchmark.make_arm(1)
-    motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
-    simulator = benchmark.MujocoRobot(robot, truth, benchmark.Sensors(), motion.q[0], 1)
-    run = benchmark.record(robot, simulator, motion)
-    watch = benchmark.Watch(arm, band_samples=BAND_SAMPLES)
-    found = benchmark.join([
-        watch.take(run.rows(rows)) for rows in (slice(0, 133), slice(133, None))
-    ])
-    q, dq, effort = run.measured
-    node = observe_recording(arm, run.stamps, q, dq, effort / arm.effort_per_torque)
-    said = np.isfinite(node.external[:, 0])
-    assert said.sum() > 200
-    np.testing.assert_allclose(found.external[said], node.external[said], atol=1e-10)
-    np.testing.assert_allclose(found.deviation[said], node.deviation[said], rtol=1e-12)
-    np.testing.assert_allclose(found.rest_share[said], node.rest_share[said], atol=1e-12)
-
-
 @long_test
-def test_a_miniature_is_silent_and_sees_pushes(arm, tmp_path, monkeypatch):
+def test_a_miniature_is_silent_and_sees_pushes(arm, monkeypatch):
     """Some seconds instead of an hour, with limits that are set instead of calibrated."""
     # Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
     # Coulomb's and what load adds; the model's tanh may have the other sign: three times it.
-    _, truth = benchmark.make_arm(1)
+    _, truth = study.make_arm(1)
     thresholds = CollisionThresholds(np.full(6, 8.0), rest=3.0 * truth.coulomb)
-    monkeypatch.setattr(benchmark, 'PIECE', 5.0)
-    monkeypatch.setattr(benchmark, 'STEPS', (SURE,))
-    file = tmp_path / 'model.yaml'
-    file.write_text(dump_model(arm), encoding='utf-8')
+    monkeypatch.setattr(study, 'PIECE', 5.0)
+    monkeypatch.setattr(study, 'STEPS', (SURE,))
     deviation = np.asarray(arm.quality['residual_standard_deviation'])
-    steps = benchmark.smallest_seen(
-        thresholds, deviation, benchmark.DEFAULT_BANDWIDTH, benchmark.WITHIN
+    steps = study.smallest_seen(
+        thresholds, deviation, study.DEFAULT_BANDWIDTH, study.WITHIN
     )
-    task = benchmark.Task(file, 1, thresholds)
-    (runs,) = benchmark.shifts(benchmark.simulate(1, 3, 3, 5.0, 0.0))
-    seconds, alarms, largest = benchmark.count_alarms(task, runs)
+    (runs,) = study.shifts(study.simulate(1, 3, 3, 5.0, 0.0))
+    seconds, alarms, largest = study.count_alarms(arm, thresholds, runs)
     assert seconds >= 5.0
     assert alarms == 0
     assert np.all(largest < 1.0)
     assert np.all(largest.max(axis=1) > 0.1)
-    pushes = benchmark.push(task, 0, 5.0, steps)
+    pushes = study.push(1, arm, thresholds, 0, 5.0, steps)
     moving = [one for one in pushes if one.moved]
     assert len(moving) >= 4
-    assert all(one.latency <= benchmark.WITHIN for one in moving)
+    assert all(one.latency <= study.WITHIN for one in moving)
     # 8 / 0.68 deviations twice, over the limit of 8: no sooner than the low-pass lets it.
     assert min(one.latency for one in moving) > 0.004
 
 
 def test_what_is_wrong_with_an_arm_is_seen(arm):
     """The count of alarms counts: with limits below the noise there are some."""
-    robot, truth = benchmark.make_arm(1)
-    motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
-    simulator = benchmark.MujocoRobot(robot, truth, benchmark.Sensors(), motion.q[0], 1)
+    robot, truth = study.make_arm(1)
+    motion = next(study.free_motions(4, 1.0)).part(slice(0, 300))
+    simulator = study.MujocoRobot(robot, truth, study.Sensors(), motion.q[0], 1)
     low = CollisionThresholds(np.full(6, 0.05), rest=np.zeros(6))
-    assert benchmark.Watch(arm, low).take(benchmark.record(robot, simulator, motion)).touched.any()
+    run = study.record(robot, simulator, motion)
+    assert study.observe(arm, [run], low).touched.any()

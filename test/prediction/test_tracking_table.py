@@ -1,14 +1,14 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page on feed-forward has the figures of the benchmark, whose motion an arm can make."""
+"""The page on feed-forward has the figures of the study, whose motion an arm can make."""
 
-from benchmark_pages import medians, page_table
+from study_pages import medians, page_table
 import numpy as np
 import pytest
 from robot_identification.model.registry import load_robot
 
-benchmark = pytest.importorskip('benchmarks.tracking')
+study = pytest.importorskip('studies.tracking')
 
 
 @pytest.fixture(scope='module')
@@ -21,7 +21,7 @@ def of_joints(measured, name, kind='rms'):
     return np.array([measured[f'{name}: joint {joint}, {kind}'] for joint in range(1, 7)])
 
 
-def test_the_page_has_the_figures_of_the_benchmark(measured):
+def test_the_page_has_the_figures_of_the_study(measured):
     """Digit by digit, every controller and nothing else."""
     header, *rows = page_table('feed_forward', 'controller')
     assert header[1:] == [*(f'joint {joint}' for joint in range(1, 7)), 'slow moves']
@@ -37,7 +37,7 @@ def test_the_page_has_the_figures_of_the_benchmark(measured):
 
 def test_the_motion_is_one_the_arm_can_make():
     """Within the limits of the UR5, from rest to rest, and not the recorded one."""
-    motion, robot = benchmark.tracked_motion(), load_robot('ur5')
+    motion, robot = study.tracked_motion(), load_robot('ur5')
     limits = robot.limits
     assert np.all((limits.lower <= motion.q) & (motion.q <= limits.upper))
     assert np.all(np.abs(motion.dq) <= limits.velocity)
@@ -47,5 +47,5 @@ def test_the_motion_is_one_the_arm_can_make():
     # The last position of a move is that of the rest after it: no step of more than 2 ms takes.
     steps = np.abs(np.diff(motion.q, axis=0))
     assert np.all(steps <= 0.0021 * np.abs(motion.dq).max(axis=0))
-    slow = round(benchmark.SLOW * benchmark.CONTROL_RATE)
+    slow = round(study.SLOW * study.CONTROL_RATE)
     assert np.abs(motion.dq[-slow:]).max() < 0.2

@@ -6,7 +6,7 @@ Thresholds of the hypotheses, and a warning on its way to the verdict.
 
 A warning needs two conditions: its hypothesis explains enough of the residual, and
 the change it asks for is larger than what is usual on a sound recording. Source of the values: the
-simulated arms of `benchmarks/data_warnings.py` (docs/verdict.md has the table), and the recordings
+simulated arms of `studies/wrong_recordings.py` (docs/verdict.md has the table), and the recordings
 of a UR10 and of a Panda, none of which may raise a false warning.
 """
 

@@ -3,7 +3,7 @@
 
 """Intervals of 95 % hold the truth in 95 % of all recordings, and the page says how often."""
 
-from benchmark_pages import medians, page_table
+from study_pages import medians, page_table
 
 
 def columns():

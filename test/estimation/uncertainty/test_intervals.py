@@ -5,7 +5,6 @@
 
 from dataclasses import replace
 
-from benchmarks.coverage import prediction_half_widths
 from estimation.arm_problems import arm_reduction, fourier_motion, observe
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from robot_identification.estimation import (
 )
 from scipy import stats
 from scipy.signal import lfilter
+from studies.coverage import prediction_half_widths
 
 
 def covariance(matrix, freedom=1e6, held=()):

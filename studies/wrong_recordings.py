@@ -15,32 +15,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from benchmarks.figures import Figure
 import numpy as np
 from reproductions.elastic import inverse_elastic
 from robot_identification.errors import IdentificationError
+from robot_identification.estimation import choose, fit_parameters, IdentifyOptions, Recipe
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.fitting import Fit, fit_parameters
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.selection import choose
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.estimation.fitting import Fit
+from robot_identification.excitation import FourierParametrization
 from robot_identification.model import (
-    make_robot_model, Motion, mount_tool, parse_urdf, prior_inertial_parameters, Tool, tool_frame,
+    IdentifiedModel, load_robot, make_robot_model, Motion, mount_tool, parse_urdf,
+    prior_inertial_parameters, RobotModel, SignalSource, Tool, tool_frame,
 )
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.processing import process
-from robot_identification.recording.recording import Recording
-from robot_identification.simulation.ground_truth import (
-    draw_truth, GroundTruth, with_static_friction,
-)
+from robot_identification.processing import process
+from robot_identification.recording import Recording
+from robot_identification.simulation import draw_truth, GroundTruth, with_static_friction
+from robot_identification.validation import Findings, judge, predict_effort
 from robot_identification.validation.hypotheses.signals import find_structure
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.verdict import Findings, GOOD, judge
+from robot_identification.validation.verdict import GOOD
 from scipy.signal import butter, sosfilt
-
-from .figures import Figure
 
 ARMS = ('ur5', 'youbot', 'ur10e')
 RATE, PERIOD = 125.0, 20.0
@@ -293,20 +286,12 @@ class Result:
     """
     Result for one recording.
 
-    Attributes
-    ----------
-    warnings : tuple of str
-        Names of the warnings; 'refused' where the recording was not accepted.
-    level : str
-        The verdict.
-    unseen : float
-        Error of a plain model on the sound recording of another motion, mean over the joints of
-        its RMS over the spread of the true effort; NaN where there is no model.
-
+    `unseen` is the error of a plain model on the sound recording of another motion, mean over the
+    joints of its RMS over the spread of the true effort; NaN where there is no model.
     """
 
-    warnings: tuple[str, ...]
-    level: str
+    warnings: tuple[str, ...]  # their names; 'refused' where the recording was not accepted
+    level: str  # of the verdict
     unseen: float
 
 

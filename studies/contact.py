@@ -12,45 +12,32 @@ calibrated on some minutes of other motions, and then it moves for an hour, whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
-import os
 from pathlib import Path
 import tempfile
 
+from benchmarks.figures import Figure
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import (
-    continue_friction, initial_friction_states, Motion, observation_matrix,
-    rigid_and_transmitted_torque,
+from robot_identification.estimation import IdentifyOptions
+from robot_identification.model import IdentifiedModel, load_robot, Motion, RobotModel
+from robot_identification.monitoring import (
+    CollisionThresholds, DEFAULT_BANDWIDTH, observe_recording,
 )
-from robot_identification.model.robot_model import RobotModel
 from robot_identification.monitoring.collision import (
-    calibrate_thresholds, CollisionDetector, CollisionThresholds, MOSTLY, NEGLIGIBLE, RestMemory,
-    smallest_seen, SURE,
+    calibrate_thresholds, MOSTLY, NEGLIGIBLE, smallest_seen, SURE,
 )
-from robot_identification.monitoring.contact_observer import DEFAULT_BANDWIDTH, MomentumObserver
 from robot_identification.pipeline import identify
-from robot_identification.processing import CAUSAL_CUTOFF, CAUSAL_ORDER
-from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.contact import Contact
-from robot_identification.simulation.ground_truth import (
-    draw_truth, GroundTruth, with_static_friction, with_warming,
+from robot_identification.recording import write_simulated_bag
+from robot_identification.simulation import (
+    Contact, draw_truth, GroundTruth, MujocoRobot, record_motion, Sensors, SimulatedRun,
+    with_static_friction, with_warming,
 )
 from robot_identification.simulation.joint_effects import (
     AMBIENT, TIME_CONSTANT, WARM_UP_RISE, WARM_UP_TIME,
 )
-from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
-from robot_identification.simulation.run import record_motion, SimulatedRun
-import scipy
 
-from .figures import Figure
 from .tracking import HOME, recorded_motion
 
 RATE = 500.0
@@ -75,8 +62,6 @@ FORCES = (10.0, 20.0, 30.0, 50.0)
 TOOL, TOOL_POINT = 'wrist_3_link', np.array([0.0, 0.0, 0.1])
 # A joint that counts as moving when it is pushed [rad/s].
 MOVING = 0.1
-# The band is found at one of so many samples: in motion it hardly changes.
-BAND_SAMPLES = 100
 # Of one piece of motion, from rest to rest [s].
 PIECE = 30.0
 # Furthest from HOME [rad], fastest [rad/s], and strongest acceleration [rad/s^2].
@@ -259,135 +244,42 @@ def identify_arm(robot: RobotModel, truth: GroundTruth, seed: int) -> Identified
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """
-    Observed torques of N samples.
+    """What the observer says of N samples; its first ones, of which it says nothing, are not."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Simulated time [s].
-    external, deviation : ndarray, shape (N, n)
-        External torque and its standard deviation [N m].
-    rest_share, dq : ndarray, shape (N, n)
-        What `RestMemory` returns, and velocities [rad/s].
-    touched : ndarray of bool, shape (N, n)
-        Joints that count as touched; false without thresholds.
-
-    """
-
-    stamps: FloatArray
-    external: FloatArray
-    deviation: FloatArray
-    rest_share: FloatArray
-    dq: FloatArray
-    touched: NDArray[np.bool_]
+    stamps: FloatArray  # [s]
+    dq: FloatArray  # [rad/s], shape (N, n)
+    external: FloatArray  # torque [N m], shape (N, n)
+    deviation: FloatArray  # of it [N m], shape (N, n)
+    rest_share: FloatArray  # what `RestMemory` returns, shape (N, n)
+    touched: NDArray[np.bool_]  # joints that count as touched, shape (N, n)
 
 
-class Watch:
-    """
-    Does what `TorquePredictor` and `ContactObserver` do, for many samples at once.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        With drive gains, and effort that does not lag.
-    thresholds : CollisionThresholds, optional
-        When a joint counts as touched.
-    band_samples : int
-        Of how many samples the band is found at the first.
-
-    """
-
-    def __init__(
-        self, model: IdentifiedModel, thresholds: CollisionThresholds | None = None,
-        band_samples: int = BAND_SAMPLES,
-    ) -> None:
-        self._model, self._band_samples = model, band_samples
-        self._filter = scipy.signal.butter(CAUSAL_ORDER, CAUSAL_CUTOFF, fs=RATE, output='sos')
-        self._filter_states: list[FloatArray] | None = None
-        self._friction_states = initial_friction_states(model.parameters)
-        self._observer = MomentumObserver(model, DEFAULT_BANDWIDTH)
-        self._noise = np.asarray(model.quality['residual_standard_deviation'])
-        self._rest = RestMemory(DEFAULT_BANDWIDTH)
-        self._detector = None if thresholds is None else CollisionDetector(thresholds)
-        self._taken, self._held = 0, self._noise
-
-    def take(self, run: SimulatedRun) -> Observed:
-        """Take the samples of a run, after those before it."""
-        model = self._model
-        q, dq, effort = run.measured
-        smooth, ddq = self._smooth(dq)
-        motion = Motion(q, smooth, ddq, starts=())
-        given = model.robot, model.parameters, model.theta_lifted
-        _, transmitted = rigid_and_transmitted_torque(*given, motion)
-        # At the velocity as measured, which is not late.
-        friction = continue_friction(
-            *given, Motion(q, dq, ddq, starts=()), transmitted, self._friction_states
-        )
-        deviation = self._deviation(motion)
-        torque = effort / model.effort_per_torque
-        external, share = np.zeros((2, *q.shape))
-        touched = np.zeros(q.shape, dtype=bool)
-        for k, stamp in enumerate(run.stamps.tolist()):
-            share[k] = self._rest.step(stamp, dq[k])
-            found = self._observer.step(PERIOD, q[k], dq[k], torque[k], friction[k])
-            if found is None:
-                continue
-            external[k] = found
-            if self._detector is not None:
-                touched[k] = self._detector.step(stamp, found, deviation[k], share[k])
-        return Observed(run.stamps, external, deviation, share, dq, touched)
-
-    def _smooth(self, dq: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the filtered velocity, and its filtered difference over the period."""
-        if self._filter_states is None:
-            settled = scipy.signal.sosfilt_zi(self._filter)[:, :, None] * dq[0]
-            self._filter_states, self._last = [settled, 0.0 * settled], dq[0]
-        first, second = self._filter_states
-        smooth, first = scipy.signal.sosfilt(self._filter, dq, axis=0, zi=first)
-        difference = np.diff(smooth, axis=0, prepend=self._last[None]) * RATE
-        ddq, second = scipy.signal.sosfilt(self._filter, difference, axis=0, zi=second)
-        self._filter_states, self._last = [first, second], smooth[-1]
-        return smooth, ddq
-
-    def _deviation(self, motion: Motion) -> FloatArray:
-        """Return the band, which is found at some samples, each by itself, and held."""
-        N, n = motion.q.shape
-        rows = np.arange(-self._taken % self._band_samples, N, self._band_samples)
-        self._taken += N
-        alone = replace(motion.rows(rows), starts=tuple(range(len(rows))))
-        model = self._model
-        W = observation_matrix(model.robot, model.parameters, alone)
-        W = W[:, model.reduction.independent]
-        of_parameters = np.maximum(np.sum((W @ model.covariance) * W, axis=1), 0.0)
-        found = np.sqrt(self._noise**2 + of_parameters.reshape(-1, n))
-        known = np.vstack([self._held[None], found])
-        self._held = known[-1]
-        deviation: FloatArray = known[np.searchsorted(rows, np.arange(N), side='right')]
-        return deviation
-
-
-def join(parts: Sequence[Observed]) -> Observed:
-    """Return observations one after the other."""
-    names = Observed.__dataclass_fields__
-    return Observed(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+def observe(
+    model: IdentifiedModel, runs: Sequence[SimulatedRun],
+    thresholds: CollisionThresholds | None = None,
+) -> Observed:
+    """Return what predictor and observer say of runs one after the other, as live nodes do."""
+    stamps = np.concatenate([run.stamps for run in runs])
+    q, dq, effort = (
+        np.concatenate([run.measured[part] for run in runs]) for part in range(3)
+    )
+    found = observe_recording(
+        model, stamps, q, dq, effort / model.effort_per_torque, thresholds=thresholds
+    )
+    said = np.isfinite(found.external[:, 0])
+    return Observed(
+        stamps[said], dq[said], found.external[said], found.deviation[said],
+        found.rest_share[said], found.touched[said],
+    )
 
 
 def simulate(
     arm: int, motions: int, noise: int, seconds: float, warm: float
 ) -> Iterator[SimulatedRun]:
     """
-    Yield the joint states of an arm that nobody touches, piece by piece.
+    Yield the joint states of an arm that nobody touches, piece by piece, for so long at least.
 
-    Parameters
-    ----------
-    arm, motions, noise : int
-        Seeds of the arm, of its motions, and of the noise of its sensors.
-    seconds : float
-        At least so long.
-    warm : float
-        How long it has moved before [s].
-
+    `arm`, `motions` and `noise` are seeds; the arm has moved for `warm` before [s].
     """
     robot, truth = make_arm(arm)
     simulator = MujocoRobot(
@@ -400,69 +292,37 @@ def simulate(
 def observe_cold_and_warm(model: IdentifiedModel, arm: int, seconds: float) -> Observed:
     """Return what is observed of a cold and of a warm arm, one after the other."""
     cold, warm = (
-        join([watch.take(run) for run in simulate(arm, seed, seed, seconds, moved)])
-        for seed, moved, watch in (
-            (1000 * arm + 1, 0.0, Watch(model)), (1000 * arm + 2, 3600.0, Watch(model)),
-        )
+        observe(model, list(simulate(arm, seed, seed, seconds, moved)))
+        for seed, moved in ((1000 * arm + 1, 0.0), (1000 * arm + 2, 3600.0))
     )
     later = replace(warm, stamps=warm.stamps - warm.stamps[0] + cold.stamps[-1] + PERIOD)
-    return join([cold, later])
+    return Observed(*(
+        np.concatenate([getattr(part, name) for part in (cold, later)])
+        for name in Observed.__dataclass_fields__
+    ))
 
 
 def find_thresholds(observed: Observed, *, rest: bool = True) -> CollisionThresholds:
     """Return thresholds, with a part for rest or without one."""
-    # The observer says nothing of the first samples.
-    said = slice(round(3.0 / DEFAULT_BANDWIDTH * RATE) + 1, None)
     return calibrate_thresholds(
-        observed.external[said], observed.deviation[said], observed.stamps[said],
-        false_alarms_per_hour=FALSE_ALARMS,
-        rest_share=observed.rest_share[said] if rest else None,
+        observed.external, observed.deviation, observed.stamps,
+        false_alarms_per_hour=FALSE_ALARMS, rest_share=observed.rest_share if rest else None,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """
-    Task of a process.
-
-    Attributes
-    ----------
-    model_file : Path
-        What is known of the arm.
-    arm : int
-        Its seed.
-    thresholds : CollisionThresholds
-        When a joint counts as touched.
-
-    """
-
-    model_file: Path
-    arm: int
-    thresholds: CollisionThresholds
-
-    def model(self) -> IdentifiedModel:
-        """Return the model."""
-        return load_model(self.model_file)
-
-
 def count_alarms(
-    task: Task, runs: Sequence[SimulatedRun]
+    model: IdentifiedModel, limits: CollisionThresholds, runs: Sequence[SimulatedRun]
 ) -> tuple[float, int, FloatArray]:
     """Return length [s] of some runs, alarms, largest shares of the limit (in motion, at rest)."""
-    seconds, alarms = 0.0, 0
-    largest = np.zeros((2, len(HOME)))
-    limits = task.thresholds
+    found = observe(model, runs, limits)
     rest = np.zeros(len(HOME)) if limits.rest is None else limits.rest
-    watch = Watch(task.model(), limits)
-    for run in runs:
-        part = watch.take(run)
-        seconds += len(part.stamps) * PERIOD
-        alarms += int(np.sum(np.diff(part.touched.any(axis=1).astype(int), prepend=0) > 0))
-        share = np.abs(part.external) / (limits.factor * part.deviation + rest * part.rest_share)
-        moves = part.rest_share < NEGLIGIBLE
-        for row, counted in zip(largest, (moves, ~moves), strict=True):
-            np.maximum(row, np.where(counted, share, 0.0).max(axis=0), out=row)
-    return seconds, alarms, largest
+    share = np.abs(found.external) / (limits.factor * found.deviation + rest * found.rest_share)
+    moves = found.rest_share < NEGLIGIBLE
+    largest = np.array([
+        np.where(counted, share, 0.0).max(axis=0) for counted in (moves, ~moves)
+    ])
+    alarms = int(np.sum(np.diff(found.touched.any(axis=1).astype(int), prepend=0) > 0))
+    return sum(len(run.stamps) for run in runs) * PERIOD, alarms, largest
 
 
 def shifts(runs: Iterator[SimulatedRun]) -> Iterator[list[SimulatedRun]]:
@@ -479,59 +339,31 @@ def shifts(runs: Iterator[SimulatedRun]) -> Iterator[list[SimulatedRun]]:
 
 @dataclass(frozen=True)
 class Push:
-    """
-    Outcome of a push.
+    """Outcome of a push."""
 
-    Attributes
-    ----------
-    joint : int
-        That was pushed; -1 for a force on the tool.
-    size : float
-        Step of torque over the smallest one, or force [N].
-    moved : bool
-        Whether the joint was and stayed in motion, or any for a force on the tool.
-    latency : float
-        Until that joint, or any, counted as touched [s]; infinite if it never did.
-
-    """
-
-    joint: int
-    size: float
-    moved: bool
-    latency: float
+    joint: int  # that was pushed; -1 for a force on the tool
+    size: float  # step of torque over the smallest one, or force [N]
+    moved: bool  # whether the joint was and stayed in motion, or any for a force on the tool
+    latency: float  # until that joint, or any, counted as touched [s]; infinite if it never did
 
 
 def push(
-    task: Task, number: int, seconds: float, steps: FloatArray | None = None
+    arm: int, model: IdentifiedModel, limits: CollisionThresholds, number: int, seconds: float,
+    steps: FloatArray | None = None,
 ) -> list[Push]:
     """
-    Push an arm again and again, at random moments.
+    Push an arm again and again at random moments, for so long at least; return what was seen.
 
-    Parameters
-    ----------
-    task : Task
-        The arm and what is known of it.
-    number : int
-        Of this run: a seed.
-    seconds : float
-        At least so long.
-    steps : ndarray, shape (n,), optional
-        The smallest steps of torque on joints [N m]; without them, forces on the tool.
-
-    Returns
-    -------
-    list of Push
-        What was seen of each.
-
+    The seed of the run is made of its number. `steps` are the smallest steps of torque on joints
+    [N m], shape (n,); without them, forces act on the tool.
     """
-    robot, truth = make_arm(task.arm)
-    seed = 1000 * task.arm + (400 if steps is None else 300) + number
+    robot, truth = make_arm(arm)
+    seed = 1000 * arm + (400 if steps is None else 300) + number
     simulator = MujocoRobot(
         robot, truth, Sensors(), HOME, seed, temperature=temperature_after(1800.0)
     )
     rng = np.random.default_rng(seed)
-    watch = Watch(task.model(), task.thresholds)
-    pushes, observed = [], []
+    pushes, runs = [], []
     for motion in free_motions(seed, seconds):
         first = simulator.time
         for begin in np.arange(first + 0.5, first + len(motion) * PERIOD - 0.5, PUSH_PERIOD):
@@ -547,8 +379,8 @@ def push(
                 torque = np.where(np.arange(robot.n) == joint, sign * size * steps, 0.0)
                 simulator.touch(JointPush(TOOL, torque, start, PUSH))
             pushes.append((joint, size, start))
-        observed.append(watch.take(record(robot, simulator, motion)))
-    whole = join(observed)
+        runs.append(record(robot, simulator, motion))
+    whole = observe(model, runs, limits)
     return [_outcome(whole, *one) for one in pushes]
 
 
@@ -579,7 +411,7 @@ def _latencies(pushes: Sequence[Push]) -> tuple[float, float, float]:
     return float(np.median(found)), float(np.quantile(found, 0.99)), float(found.max())
 
 
-def compare(arm: int, hours: float, workers: int | None = None) -> dict[tuple[str, str], float]:
+def compare(arm: int, hours: float) -> dict[tuple[str, str], float]:
     """Return everything that is measured with one arm, by name and unit."""
     robot, truth = make_arm(arm)
     model = identify_arm(robot, truth, arm)
@@ -591,28 +423,21 @@ def compare(arm: int, hours: float, workers: int | None = None) -> dict[tuple[st
     steps, plain_steps = (
         smallest_seen(found, deviation, DEFAULT_BANDWIDTH, WITHIN) for found in (limits, plain)
     )
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / 'model.yaml'
-        file.write_text(dump_model(model), encoding='utf-8')
-        task = Task(file, arm, limits)
-        with ProcessPoolExecutor(workers or os.cpu_count(), get_context('spawn')) as pool:
-            on_joints = [
-                pool.submit(push, task, number, PUSH_SECONDS, steps)
-                for number in range(PUSH_RUNS)
-            ]
-            on_tool = [
-                pool.submit(push, task, number, TOOL_SECONDS) for number in range(TOOL_RUNS)
-            ]
-            # One after the other, as the arm warms up, and observed elsewhere meanwhile.
-            free = [
-                pool.submit(count_alarms, task, runs)
-                for seed, seconds, warm in ((0, 3600.0 * hours, 0.0), (1, WARM, 3600.0))
-                for runs in shifts(simulate(arm, 6 + arm + 50 * seed, 106 + arm + 50 * seed,
-                                            seconds, warm))
-            ]
-            counted = [future.result() for future in free]
-            pushes = [one for future in on_joints for one in future.result()]
-            touches = [one for future in on_tool for one in future.result()]
+    pushes = [
+        one for number in range(PUSH_RUNS)
+        for one in push(arm, model, limits, number, PUSH_SECONDS, steps)
+    ]
+    touches = [
+        one for number in range(TOOL_RUNS)
+        for one in push(arm, model, limits, number, TOOL_SECONDS)
+    ]
+    counted = [
+        count_alarms(model, limits, runs)
+        for seed, seconds, warm in ((0, 3600.0 * hours, 0.0), (1, WARM, 3600.0))
+        for runs in shifts(simulate(
+            arm, 6 + arm + 50 * seed, 106 + arm + 50 * seed, seconds, warm
+        ))
+    ]
     moving, resting = np.max([largest for _, _, largest in counted], axis=0)
     found = {
         ('simulated free motion', 'h'): sum(seconds for seconds, _, _ in counted) / 3600.0,
@@ -654,10 +479,10 @@ def compare(arm: int, hours: float, workers: int | None = None) -> dict[tuple[st
     return found
 
 
-def measure(repeats: int, hours: float = HOURS) -> list[Figure]:
-    """Return alarms in so many hours of free motion, and how soon touches are seen."""
+def measure(repeats: int) -> list[Figure]:
+    """Return alarms in an hour of free motion, and how soon touches are seen."""
     # The first arm is the one that the rules were made with.
-    arms = [compare(arm, hours) for arm in range(2, repeats + 2)]
+    arms = [compare(arm, HOURS) for arm in range(2, repeats + 2)]
     return [
         Figure(name, unit, tuple(arm[name, unit] for arm in arms)) for name, unit in arms[0]
     ]

@@ -13,26 +13,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from benchmarks.figures import Figure
 import numpy as np
-from robot_identification.estimation.estimate import Estimate
-from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.problem import Observations
-from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
-from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
-from robot_identification.estimation.uncertainty.intervals import (
-    CONFIDENCE, confidence_intervals, joint_test, quantile,
+from robot_identification.estimation import (
+    confidence_intervals, Covariance, covariance_of, Estimate, ESTIMATORS, joint_test,
+    Observations, TIME_BLOCKS, TrainingData,
 )
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion, observation_matrix
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.estimation.uncertainty.intervals import CONFIDENCE, quantile
+from robot_identification.excitation import FourierParametrization
+from robot_identification.model import (
+    load_robot, make_standard_parameters, Motion, observation_matrix, parse_friction,
+    reduce_to_base, RobotModel,
+)
+from robot_identification.processing import Dataset
 from scipy.signal import lfilter
-
-from .figures import Figure
 
 REPEATS = 1000
 DURATION, RATE = 30.0, 125.0

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of benchmarks, and the tables of pages that show them."""
+"""Results of studies, and the tables of pages that show them."""
 
 import json
 from pathlib import Path
@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def medians(benchmark, repeats=1):
-    """Return the median of every figure by its name, of a benchmark with enough repeats."""
-    path = ROOT / 'benchmarks' / 'results' / f'{benchmark}.json'
+def medians(study, repeats=1):
+    """Return the median of every figure by its name, of a study with enough repeats."""
+    path = ROOT / 'studies' / 'results' / f'{study}.json'
     if not path.is_file():
-        pytest.skip(f'no {path.name}: run `python -m benchmarks {benchmark}`')
+        pytest.skip(f'no {path.name}: run `python -m studies {study}`')
     content = json.loads(path.read_text(encoding='utf-8'))
     assert content['repeats'] >= repeats
     return {figure['name']: figure['median'] for figure in content['figures']}

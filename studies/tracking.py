@@ -16,29 +16,24 @@ from dataclasses import replace
 from pathlib import Path
 import tempfile
 
+from benchmarks.figures import Figure
 import numpy as np
-from robot_identification.estimation.method import IdentifyOptions, PLAIN_FRICTION
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.estimation import IdentifyOptions
+from robot_identification.estimation.method import PLAIN_FRICTION
+from robot_identification.excitation import FourierParametrization
+from robot_identification.model import IdentifiedModel, load_robot, Motion, RobotModel
 from robot_identification.pipeline import identify
-from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
-from robot_identification.prediction.sample_torque import RigidTorque
-from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.controller import quintic
-from robot_identification.simulation.effort_arm import ControlledArm
-from robot_identification.simulation.ground_truth import (
-    draw_truth, GroundTruth, with_static_friction,
+from robot_identification.prediction import FeedForward, FeedForwardOptions, RigidTorque
+from robot_identification.recording import write_simulated_bag
+from robot_identification.simulation import (
+    draw_truth, driver_period, GroundTruth, MujocoRobot, quintic, record_motion, Sensors,
+    with_static_friction,
 )
-from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
-from robot_identification.simulation.run import driver_period, record_motion
+from robot_identification.simulation.effort_arm import ControlledArm
 
 from .controllers import (
     ComputedTorque, CONTROL_RATE, Controller, PdControl, PositionLoop, track, Tracking,
 )
-from .figures import Figure
 
 REPEATS = 5
 # Of the recording that the model is identified from [s].
@@ -104,17 +99,10 @@ def controllers(
     robot: RobotModel, model: IdentifiedModel, plain: IdentifiedModel, break_away: np.ndarray
 ) -> dict[str, Controller]:
     """
-    Return what is compared, by name.
+    Return what is compared, by name: with the CAD model `robot`, and with identified models.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The description, which is the CAD model.
-    model, plain : IdentifiedModel
-        With the automatic friction and with plain laws.
-    break_away : ndarray, shape (n,)
-        What a test of break-away would find [N m].
-
+    `plain` has plain laws of friction, `model` the automatic ones; `break_away` is what a test of
+    break-away would find [N m], shape (n,).
     """
     described, identified = RigidTorque(robot), RigidTorque(model)
     inertia = np.diag(described.inertia(HOME))

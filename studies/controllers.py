@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model.regressor import Motion
+from robot_identification.model import Motion
 from robot_identification.simulation.effort_arm import ControlledArm
 
 CONTROL_RATE = 500.0  # of a torque controller [Hz]; chosen: that of a UR's RTDE

@@ -1,0 +1,8 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Studies of how right results are, whose tables stand in `docs`: `python -m studies [NAME ...]`.
+
+They take long and run by hand. A study is a file with `measure(repeats)` that returns its figures.
+"""

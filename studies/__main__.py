@@ -1,0 +1,22 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`python -m studies`: run studies, write their figures as JSON and one table of all."""
+
+from pathlib import Path
+import sys
+
+from benchmarks.__main__ import run_from_command_line
+
+from . import contact, coverage, tracking, wrong_recordings
+
+RESULTS = Path(__file__).resolve().parent / 'results'
+STUDIES = {
+    'wrong_recordings': wrong_recordings,  # docs/verdict.md
+    'coverage': coverage,  # docs/statistics.md
+    'contact': contact,  # docs/contact.md
+    'tracking': tracking,  # docs/feed_forward.md
+}
+
+if __name__ == '__main__':
+    sys.exit(run_from_command_line('studies', STUDIES, RESULTS))
