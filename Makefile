@@ -105,7 +105,6 @@ docs: setup ## Build the documentation site in build/docs
 reproductions: setup ## Reproduce the five papers into docs/reproductions
 	@for seed in $(SEEDS); do \
 	  $(BIN)/python -m reproductions $$seed -o docs/reproductions --force || exit 1; \
-	  rm docs/reproductions/$$seed.html; \
 	done
 
 policies: setup ## Write the SROS 2 policies in security/policies from the running nodes

@@ -9,13 +9,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
-import shlex
 import sys
 from typing import Any
 
-from reproductions.page import count_outcomes, write_reproduction
-from reproductions.pieces import Pieces
-from reproductions.reproduction import Claim, load_seed, SEEDS
+from reproductions.paper import Claim, count_outcomes, load_seed, Paper, Pieces, SEEDS
 from robot_identification.errors import IdentificationError
 from robot_identification.files import check_writable
 
@@ -32,12 +29,11 @@ def other_outcomes(claims: Sequence[Claim], content: Mapping[str, Any]) -> list[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Reproduce one paper; return the exit code, as `robot-identification` would."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
     parser = argparse.ArgumentParser(prog='python -m reproductions', description=__doc__)
     parser.add_argument('seed', choices=SEEDS, metavar='SEED', help=', '.join(SEEDS))
     parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='DIR',
-        help='folder for SEED.html (the report), SEED.md, SEED.json and images/SEED',
+        help='folder for SEED.md, SEED.json and images/SEED',
     )
     parser.add_argument('--force', action='store_true', help='overwrite existing files')
     parser.add_argument(
@@ -50,32 +46,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help='compare outcomes with those of this file, such as one made with another BLAS '
         'kernel; exit code 1 where one is another',
     )
-    args = parser.parse_args(given)
+    args = parser.parse_args(arguments)
     try:
-        for ending in ('json', 'md', 'html'):
+        for ending in ('json', 'md'):
             check_writable(args.output / f'{args.seed}.{ending}', args.force)
-        seed = load_seed(args.seed)
-        found = seed.reproduce(
-            lambda share, stage: print(f'{100 * share:3.0f} %  {stage}', file=sys.stderr),
+        paper = Paper(args.seed)
+        load_seed(args.seed).reproduce(
+            paper, lambda share, stage: print(f'{100 * share:3.0f} %  {stage}', file=sys.stderr),
             Pieces(None if args.pieces is None else args.pieces / args.seed),
         )
-        files = write_reproduction(
-            found, seed.TITLE, seed.REFERENCE, args.output,
-            shlex.join(['python -m reproductions', *given]), force=args.force,
-        )
+        files = paper.write(args.output, force=args.force)
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_code
-    for claim in found.claims:
+    for claim in paper.claims:
         print(f'{claim.outcome:>14}  {claim.what}: paper {claim.printed}, here {claim.ours}')
-    print(count_outcomes(claim.outcome for claim in found.claims))
-    print(f'written to {args.output / files[2]}')
+    print(count_outcomes(claim.outcome for claim in paper.claims))
+    print(f'written to {args.output / files[1]}')
     if args.against is None:
         return 0
-    others = other_outcomes(found.claims, json.loads(args.against.read_text(encoding='utf-8')))
+    others = other_outcomes(paper.claims, json.loads(args.against.read_text(encoding='utf-8')))
     for line in others:
         print(line)
-    print(f'{len(others)} outcomes of {len(found.claims)} are not those of {args.against}')
+    print(f'{len(others)} outcomes of {len(paper.claims)} are not those of {args.against}')
     return 1 if others else 0
 
 

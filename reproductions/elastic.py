@@ -19,7 +19,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation.ground_truth import GroundTruth
+from robot_identification.simulation import GroundTruth
 from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
 # Share of the amplitude that may lie in the upper half of the frequencies a grid can hold.

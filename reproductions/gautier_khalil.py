@@ -31,18 +31,8 @@ def regroup(
     """
     Return the inertial base parameters of an arm in its modified Denavit-Hartenberg frames.
 
-    Parameters
-    ----------
-    alpha, a, d : sequence of float
-        Angles [rad] and lengths [m] of the n joints, all of which turn.
-    gravity_along_first_axis : bool
-        Whether gravity has no moment about the first axis.
-
-    Returns
-    -------
-    dict of str to dict of str to float
-        For each base parameter, by the standard parameter that leads it, the factors of all.
-
+    `alpha` [rad], `a` and `d` [m] are of n joints, all of which turn. For each base parameter, by
+    the standard parameter that leads it, come the factors of all.
     """
     n = len(alpha)
     # What each parameter of a link stands for, as a sum of standard ones.

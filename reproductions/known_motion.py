@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem, Observations
-from robot_identification.estimation.rows import TrainingData
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.regressor import Motion, standard_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.estimation import IdentificationProblem, Observations, TrainingData
+from robot_identification.model import BaseReduction, Motion, RobotModel, standard_torque
+from robot_identification.processing import Dataset
 
 
 def known_problem(
@@ -21,19 +18,8 @@ def known_problem(
     """
     Return the problem of torques along a motion that needs no filter.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    reduction : BaseReduction
-        Meaning of the base parameters, in joint frames.
-    motion : Motion
-        N samples.
-    tau : ndarray, shape (N, n)
-        Joint torques [N m].
-    rate : float
-        Samples per second [Hz].
-
+    `reduction` is in joint frames, `tau` (N, n) are joint torques [N m], `rate` is that of the
+    samples [Hz].
     """
     everything = np.ones(len(motion), dtype=bool)
     dataset = Dataset(

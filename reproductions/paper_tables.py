@@ -17,7 +17,8 @@ import math
 
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation import Identification
-from robot_identification.report.formatting import effort_unit_text, number
+from robot_identification.report import number
+from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.friction import friction_table
 from robot_identification.report.parameters import inertial_coefficients
 from robot_identification.texts import csv_cell, printable

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from reproductions.reproduction import Claim, Control, judged, Outcome
+from reproductions.paper import Outcome, Paper
 import scipy
 
 # Of every interval; two-sided.
@@ -60,16 +60,17 @@ def found_outcome(printed: float, values: Sequence[float]) -> Outcome:
 
 
 def compare_found(
-    what: str, printed: float, values: Sequence[float], *, control: Control, why: str = ''
-) -> Claim:
-    """Return a claim on what one search of the paper found; see `found_outcome`."""
+    paper: Paper, key: str, printed: float, values: Sequence[float], opposite: bool,
+    **words: object,
+) -> None:
+    """Add a claim on what one search of the paper found; see `found_outcome`."""
     found = interval_of(values)
     ours = (
         f'{found.words()} in {len(values)} seeds, one more {found.one_low:.4g} to '
         f'{found.one_high:.4g}'
     )
-    return judged(
-        Claim(what, f'{printed:g}', ours, 'differs', why), found_outcome(printed, values), control
+    paper.judge(
+        key, found_outcome(printed, values), opposite, printed=f'{printed:g}', ours=ours, **words
     )
 
 
@@ -93,46 +94,32 @@ def ratio_outcome(ratios: Sequence[float]) -> Outcome:
 
 
 def compare_ratios(
-    what: str, printed: str, ratios: Sequence[float], other: Sequence[float], *, why: str = ''
-) -> Claim:
+    paper: Paper, key: str, ratios: Sequence[float], other: Sequence[float], **words: object
+) -> None:
     """
-    Return a claim that one search finds less than another; see `ratio_outcome`.
+    Add a claim that one search finds less than another, by the ratios with each seed.
 
-    The control is a search against itself, with other seeds: there the interval must contain one.
-
-    Parameters
-    ----------
-    what, printed : str
-        The claim, and what the paper has.
-    ratios : sequence of float
-        One a seed: what the claim calls less over the other.
-    other : sequence of float
-        What that other search found with each seed.
-    why : str
-        The reason.
-
+    `other` is what the other search found with each seed. The control is that search against
+    itself, with other seeds: there the interval must contain one.
     """
     same = ratios_to_itself(other)
-    return judged(
-        Claim(
-            what, printed, f'ratio {interval_of(ratios).words()}, {len(ratios)} seeds', 'differs',
-            why,
-        ),
-        ratio_outcome(ratios), Control(
-            f'the latter against itself, {len(same)} seeds over {len(same)} others: '
-            f'{interval_of(same).words()}', ratio_outcome(same) == 'untested',
-        ),
+    paper.judge(
+        key, ratio_outcome(ratios), ratio_outcome(same) == 'untested',
+        ours=f'ratio {interval_of(ratios).words()}, {len(ratios)} seeds',
+        control=f'the latter against itself, {len(same)} seeds over {len(same)} others: '
+        f'{interval_of(same).words()}', **words,
     )
 
 
 def compare_share(
-    what: str, printed: str, hits: Sequence[bool], *, control: Control, why: str = ''
-) -> Claim:
+    paper: Paper, key: str, hits: Sequence[bool], others: Sequence[bool], **words: object
+) -> None:
     """
-    Return a claim that something happens, from whether it does with each of several motions.
+    Add a claim that something happens, from whether it does with each of several motions.
 
     It agrees where the interval of 95 % of the share (Clopper and Pearson) lies above one half,
-    differs where it lies below, and is untested between: then the motion decides.
+    differs where it lies below, and is untested between: then the motion decides. `others` is
+    whether it happens in the control, where most must not.
     """
     count = sum(hits)
     found = scipy.stats.binomtest(count, len(hits)).proportion_ci(LEVEL)
@@ -141,5 +128,25 @@ def compare_share(
         outcome = 'agrees'
     elif found.high < 0.5:
         outcome = 'differs'
-    ours = f'with {count} of {len(hits)} motions ({found.low:.0%} to {found.high:.0%})'
-    return judged(Claim(what, printed, ours, 'differs', why), outcome, control)
+    paper.judge(
+        key, outcome, 2 * sum(others) < len(others),
+        ours=f'with {count} of {len(hits)} motions ({found.low:.0%} to {found.high:.0%})',
+        controls=sum(others), number=len(others), **words,
+    )
+
+
+def claim_negative_rotors(
+    paper: Paper, key: str, small: Sequence[Sequence[float]], large: Sequence[Sequence[float]],
+    **words: object,
+) -> None:
+    """
+    Add the claim that least squares make rotor inertias negative.
+
+    `small` and `large` are identified rotor inertias, a row for each motion, of an arm with small
+    rotors, and of one with large ones as the control [kg m^2].
+    """
+    compare_share(
+        paper, key, [min(row) < 0.0 for row in small], [min(row) < 0.0 for row in large],
+        counts=', '.join(str(sum(value < 0.0 for value in row)) for row in small),
+        rotors=len(small[0]), **words,
+    )

@@ -14,7 +14,6 @@ from builders import two_link_urdf
 import numpy as np
 import pytest
 from report import report_cases
-from reproductions.page import render_report
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
@@ -41,7 +40,6 @@ BROWSER = next(
     (path for name in ('chromium', 'chromium-browser', 'google-chrome')
      if (path := shutil.which(name))), None,
 )
-REPRODUCTIONS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
 WIDTHS = (1280, 390)
 OPTIONS = (
     '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
@@ -51,7 +49,7 @@ OPTIONS = (
 )
 KINDS = (
     'identification', 'validation', 'trajectory', 'refused', 'temperature', 'comparison',
-    'drive_gains', 'payload', 'break_away', 'friction_map', 'energy', 'campaign', 'reproduction',
+    'drive_gains', 'payload', 'break_away', 'friction_map', 'energy', 'campaign',
 )
 # A page with every fault that is looked for.
 SPOILED = """<!DOCTYPE html><html><head><title>spoiled</title>
@@ -206,7 +204,6 @@ def pages(recorded):
         'friction_map': _friction_map_page(),
         'energy': _energy_page(model, unseen),
         'campaign': _campaign_page(),
-        'reproduction': _reproduction_page('rajagopal_2017'),
     }
 
 
@@ -249,14 +246,6 @@ def _energy_page(model, dataset):
 def _campaign_page():
     states = [*made_up_runs.year_of_runs(0.4), made_up_runs.failed_state('lost')]
     return render_campaign_report(made_up_runs.outcome_of(states, name='fleet'))
-
-
-def _reproduction_page(seed):
-    content = json.loads((REPRODUCTIONS / f'{seed}.json').read_text(encoding='utf-8'))
-    return render_report(content, {
-        name: (REPRODUCTIONS / picture['file']).read_bytes()
-        for name, picture in content['pictures'].items()
-    }, 'reproduce ..')
 
 
 @pytest.fixture(scope='module')

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reproductions import madsen_2020_arm as arms
-from reproductions.madsen_2020 import count_appearing, CUTOFF, inertial_reduction, WALL
-from reproductions.madsen_2020_findings import DECIMATION, find_claims, Findings, SAMPLES
+from reproductions import madsen_2020 as arms
+from reproductions.madsen_2020 import (
+    add_claims, count_appearing, CUTOFF, Findings, inertial_reduction, printed, WALL,
+)
+from reproductions.paper import Paper
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.friction.law import JointMotion
@@ -62,7 +64,9 @@ def findings(**changes):
 
 
 def outcomes(**changes):
-    return {claim.what: claim.outcome for claim in find_claims(findings(**changes))}
+    paper = Paper('madsen_2020')
+    add_claims(paper, findings(**changes))
+    return {claim.what: claim.outcome for claim in paper.claims}
 
 
 def test_counts_are_the_papers():
@@ -71,8 +75,8 @@ def test_counts_are_the_papers():
     assert [count_appearing(ground, frames) for frames in ('mdh', 'dh')] == [49, 51]
     assert [inertial_reduction(robot, 'mdh').rank for robot in (ground, wall)] == [36, 38]
     # 31 s at 1 kHz and every 20th row: 1550.
-    assert decimation_step(arms.RATE, CUTOFF) == DECIMATION
-    assert round(arms.DURATION * arms.RATE) // DECIMATION == SAMPLES
+    assert decimation_step(arms.RATE, CUTOFF) == printed.decimation
+    assert round(arms.DURATION * arms.RATE) // printed.decimation == printed.samples
 
 
 def test_friction_law_is_that_of_the_truth(arm, rng):

@@ -7,21 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproductions import rajagopal_2017_data as printed
+from reproductions.paper import Paper
 from reproductions.rajagopal_2017 import (
-    counts_table, links_beyond, model_positions, negative_links, plausibility_table, range_error,
-    rigid_reduction, seen_parameters,
-)
-from reproductions.rajagopal_2017_break_away import (
-    BOUNDED, run_test, step_responses, SUMMED, tested_constants,
-)
-from reproductions.rajagopal_2017_estimate import (
-    Identified, POSSIBLE, random_motion, REPORT, SimulatedYoubot,
-)
-from reproductions.rajagopal_2017_figures import draw_step_responses
-from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Controls, Findings
-from reproductions.rajagopal_2017_tools import (
-    extrinsic_rotation, forward_dynamics, intrinsic_rotation, to_intrinsic,
+    add_claims, BOUNDED, Controls, counts_rows, extrinsic_rotation, Findings, forward_dynamics,
+    Identified, intrinsic_rotation, links_beyond, model_positions, negative_links, overshoot,
+    POSSIBLE, printed, printed_inertial, random_poses, range_error, REPORT, rigid_reduction,
+    run_test, seen_parameters, SimulatedYoubot, step_responses, SUMMED, tested_constants,
+    to_intrinsic, twist_error,
 )
 from robot_identification.model.base_parameters import random_motion as random_motion_of
 from robot_identification.model.registry import load_robot
@@ -58,18 +50,15 @@ def ridge(youbot):
 def test_numbers_of_the_report_are_those_of_the_shipped_robot(youbot):
     # A11: the table, but for the minus sign of its last row.
     assert range_error(youbot, model_positions()) < 1e-9
-    off = model_positions() - np.array(printed.POSITIONS)
+    off = model_positions() - np.array(printed.positions)
     assert np.argwhere(off).tolist() == [[4, 0]]
     # 50 unknowns, 29 combinations (B5), of link 1 Izz alone (B14).
     rigid = rigid_reduction(youbot)
-    assert [row[2] for row in counts_table(youbot, rigid).rows[::2]][:2] == [50, 29]
+    assert [row[2] for row in counts_rows(youbot, rigid)[::2]][:2] == [50, 29]
     assert seen_parameters(rigid, 1) == ('Izz1',)
-    # D10, table 4.1: links 1, 3 and 4 by mass, all as bodies and against the maker.
-    rules = {row[0]: row[5].split(', ') for row in plausibility_table(youbot).rows}
-    assert [link for link, broken in rules.items() if 'mass' in broken] == [
-        'link 1', 'link 3', 'link 4'
-    ]
-    assert all({'pseudo-inertia', 'maker'} <= set(broken) for broken in rules.values())
+    # D10, table 4.1: links 3 and 4 by mass, all against the maker.
+    assert negative_links(printed_inertial()) == (3, 4)
+    assert links_beyond(youbot, printed_inertial()) == (1, 2, 3, 4, 5)
 
 
 def test_ridge_halves_the_weakest_direction(ridge):
@@ -81,7 +70,7 @@ def test_ridge_halves_the_weakest_direction(ridge):
 
 def test_random_motions_keep_limits_and_join_at_rest(youbot):
     """Speeds and accelerations of quintics below the limits, no jump from sample to sample."""
-    motion = random_motion(youbot, 30.0, seed=4)
+    motion = random_poses(youbot, 30.0, seed=4)
     assert len(motion) == 30 * 50
     assert np.all(np.abs(motion.dq).max(axis=0) <= youbot.limits.velocity)
     assert np.all(np.abs(motion.ddq).max(axis=0) <= youbot.limits.acceleration)
@@ -92,17 +81,24 @@ def test_random_motions_keep_limits_and_join_at_rest(youbot):
 
 def test_the_onset_is_what_was_set_and_the_threshold_is_above(wheel):
     """Numbers E1: within 2 % of the set value; the published way has an excess."""
-    assert len(wheel.corrected.run.repeats) == 2 * printed.EXPERIMENTS
+    assert len(wheel.corrected.run.repeats) == 2 * printed.experiments
     assert abs(wheel.remaining) < 0.02
     assert wheel.excess > abs(wheel.remaining)
-    assert wheel.corrected.torque == pytest.approx(printed.WHEELS['wheel 3'], rel=0.02)
+    assert wheel.corrected.torque == pytest.approx(printed.wheels['wheel 3'], rel=0.02)
 
 
 def test_the_sum_of_errors_winds_up(responses):
     """As in figure 4.2; bounded and taken over time it stays within a thousandth."""
-    assert responses[SUMMED].overshoot > 0.1
-    assert responses[BOUNDED].overshoot < 1e-3
-    assert all(response.q[-1] == pytest.approx(1.0, abs=1e-2) for response in responses.values())
+    assert overshoot(responses[SUMMED]) > 0.1
+    assert overshoot(responses[BOUNDED]) < 1e-3
+    assert all(q[-1] == pytest.approx(1.0, abs=1e-2) for q in responses.values())
+
+
+def claims_of(found):
+    """Return the claims that follow from some findings."""
+    paper = Paper('rajagopal_2017')
+    add_claims(paper, found)
+    return paper.claims
 
 
 def findings_of(wheel, ridge, errors):
@@ -112,7 +108,7 @@ def findings_of(wheel, ridge, errors):
 
     controls = Controls(
         335.0, 60, ('mx1', 'my1', 'Izz1'), (), (), 5.0,
-        {wheel.name: 1.05 * printed.WHEELS[wheel.name]},
+        {wheel.name: 1.05 * printed.wheels[wheel.name]},
     )
     return Findings(
         50, ('Izz1',), 0.0, (3, 4), (1,), ridge, controls, 1e-9,
@@ -122,13 +118,13 @@ def findings_of(wheel, ridge, errors):
 
 def test_claims_follow_from_numbers(wheel, ridge):
     found = findings_of(wheel, ridge, 0.1)
-    outcomes = [claim.outcome for claim in all_claims(found)]
+    outcomes = [claim.outcome for claim in claims_of(found)]
     assert outcomes == ['agrees'] * 9 + ['differs', 'better', 'better']
     worse = replace(
         findings_of(wheel, ridge, 2.0), unknowns=48, seen_of_first=('m1',), range_error=1.0,
         negative=(3,), beyond=(), ridge=replace(ridge, outside=0.1), forward=1.0,
     )
-    assert [claim.outcome for claim in all_claims(worse)] == (
+    assert [claim.outcome for claim in claims_of(worse)] == (
         ['differs'] * 6 + ['agrees'] * 3 + ['differs'] * 3
     )
 
@@ -137,9 +133,9 @@ def test_controls_that_say_the_same_leave_claims_untested(wheel, ridge):
     """Where the other case has the same answer, nothing would have shown the opposite."""
     found = findings_of(wheel, ridge, 0.1)
     blind = replace(found, controls=Controls(
-        0.0, 50, ('Izz1',), (3, 4), (1,), 0.0, {wheel.name: printed.WHEELS[wheel.name]},
+        0.0, 50, ('Izz1',), (3, 4), (1,), 0.0, {wheel.name: printed.wheels[wheel.name]},
     ))
-    outcomes = {claim.what: claim.outcome for claim in all_claims(blind)}
+    outcomes = {claim.what: claim.outcome for claim in claims_of(blind)}
     assert outcomes['unknown parameters'] == 'untested'
     assert outcomes['links of table 4.1 with negative mass'] == 'untested'
     assert outcomes['break-away torque of wheel 3, onset of motion'] == 'untested'
@@ -152,7 +148,7 @@ def test_controls_are_what_the_other_cases_give(youbot):
     assert links_beyond(youbot, prior_inertial_parameters(youbot)) == ()
     tilted = youbot.with_gravity(gravity_of_mounting(0.5, 0.2, 0.0))
     assert {'mx1', 'my1', 'Izz1'} <= set(seen_parameters(rigid_reduction(tilted), 1))
-    assert range_error(youbot, np.array(printed.POSITIONS)) == pytest.approx(335.0, abs=1e-9)
+    assert range_error(youbot, np.array(printed.positions)) == pytest.approx(335.0, abs=1e-9)
 
 
 @pytest.mark.parametrize('axes', ['zyx', 'xyz', 'yxz'])
@@ -175,9 +171,9 @@ def test_rotations_are_those_of_scipy_and_of_mujoco(axes, rng):
 
 def test_the_printed_example_is_that_of_both_conventions():
     """Equations 3.7 and 3.8; the order of turning axes is the opposite one."""
-    angles = np.radians(printed.EXAMPLE_ANGLES)
+    angles = np.radians(printed.example_angles)
     np.testing.assert_allclose(
-        extrinsic_rotation('zyx', angles), printed.EXAMPLE_ROTATION, atol=1e-12
+        extrinsic_rotation('zyx', angles), printed.example_rotation, atol=1e-12
     )
     assert to_intrinsic('zyx', (1.0, 2.0, 3.0)) == ('xyz', (3.0, 2.0, 1.0))
 
@@ -195,10 +191,9 @@ def test_forward_dynamics_give_mujocos_torques_back(name):
     assert np.abs(forward_dynamics(robot, 1.1 * theta, motion, tau) - motion.ddq).max() > 0.1
 
 
-def test_misprints_and_a_picture_are_the_same_again(responses):
-    misprints = all_misprints(responses)
-    assert all(one.printed != one.correct and one.shown_by for one in misprints)
-    assert all_misprints(step_responses()) == misprints
-    first, second = (draw_step_responses(responses).png for _ in range(2))
-    assert first == second
-    assert len(first) < 60_000
+def test_misprints_name_what_is_right():
+    paper = Paper('rajagopal_2017')
+    paper.misprints(twist=twist_error(), rate=100.0, cycle=0.01, overshoot=21.0)
+    misprints = paper.content()['misprints']
+    assert all(one['printed'] != one['correct'] and one['shown_by'] for one in misprints)
+    assert twist_error() > 0.01
