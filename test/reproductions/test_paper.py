@@ -17,6 +17,7 @@ from reproductions.paper import (
 )
 from reproductions.raviola_2021 import claim_half
 from reproductions.seeds import compare_found, compare_ratios, interval_of, ratios_to_itself
+from robot_identification.files import read_yaml
 from robot_identification.report.formatting import json_text
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
@@ -240,6 +241,38 @@ def test_page_in_the_docs_is_that_of_its_numbers(seed):
     assert {DOCS / file for file in pictures} == set((DOCS / 'images' / seed).glob('*.png'))
     wanted = [f'*{table["title"]}*' for table in content['tables'].values()]
     assert not [one for one in wanted + [f']({file})' for file in pictures] if one not in page]
+
+
+def fits(said, text):
+    """Return whether a text is what was said, with anything in its places."""
+    return re.fullmatch(re.sub(r'\\{.*?\\}', '.*', re.escape(said)), text) is not None
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_pages_have_the_words_of_the_paper_and_no_others(seed):
+    """All tables, claims and misprints that are stored are said in the YAML file, none is idle."""
+    said = read_yaml(papers.PAGES / f'{seed}.yaml')
+    content = json.loads((DOCS / f'{seed}.json').read_text())
+    assert said['tables'].keys() == content['tables'].keys()
+    assert said['pictures'].keys() == content['pictures'].keys()
+    for name, table in content['tables'].items():
+        assert said['tables'][name]['columns'] == table['columns']
+        assert fits(said['tables'][name].get('note', ''), table['note'])
+    used = []
+    for claim in content['claims']:
+        key, = (
+            key for key, words in said['claims'].items() if fits(words['what'], claim['what'])
+        )
+        used.append(key)
+        for field in ('printed', 'ours', 'why'):
+            words = said['claims'][key].get(field)
+            assert not isinstance(words, str) or fits(words, claim[field]), (key, field)
+    assert set(used) == set(said['claims'])
+    for misprint in content['misprints']:
+        assert any(
+            all(fits(words[field], misprint[field]) for field in misprint)
+            for words in said['misprints']
+        ), misprint
 
 
 @pytest.mark.parametrize('seed', SEEDS)
