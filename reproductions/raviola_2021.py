@@ -239,7 +239,7 @@ def rank_of(singular_values: FloatArray) -> int:
 
 
 def parse_row(row: str, numbers: Mapping[str, float]) -> dict[str, float]:
-    """Return a printed row as coefficients by parameter."""
+    """Return a printed row as coefficients by parameter, from those by lengths of the arm."""
     terms = {}
     sign = 1.0
     part: list[str] = []
@@ -254,7 +254,7 @@ def parse_row(row: str, numbers: Mapping[str, float]) -> dict[str, float]:
 
 
 def deviation_of_lists(structure: Structure, numbers: Mapping[str, float]) -> float:
-    """Return how far the combinations of an arm are from the printed ones."""
+    """Return the largest share that a coefficient is off; infinite with other parameters."""
     reduction = structure.reduction
     names = reduction.parameters.names
     wanted_rows = {
