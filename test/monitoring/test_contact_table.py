@@ -5,12 +5,12 @@
 
 from dataclasses import replace
 
-from study_pages import medians, page_table
 from known_models import true_model
 from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.monitoring.collision import CollisionThresholds, SURE
+from study_pages import medians, page_table
 
 study = pytest.importorskip('studies.contact')
 

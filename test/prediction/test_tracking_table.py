@@ -3,10 +3,10 @@
 
 """The page on feed-forward has the figures of the study, whose motion an arm can make."""
 
-from study_pages import medians, page_table
 import numpy as np
 import pytest
 from robot_identification.model.registry import load_robot
+from study_pages import medians, page_table
 
 study = pytest.importorskip('studies.tracking')
 
