@@ -5,22 +5,15 @@
 
 import json
 
-from builders import answer, joint, link, refusal, robot_urdf, run_command, succeed
+from builders import answer, joint, link, robot_urdf, run_command, succeed
 from long_tests import long_test
 import mujoco
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification import load_robot, read_recording
-from robot_identification.cli.auto import _export
-from robot_identification.cli.doctor import examine
-from robot_identification.cli.doctor_arm import ExamineOptions
-from robot_identification.errors import InconsistentModelError
-from robot_identification.files import ResultFolder
+from robot_identification import read_recording
 from robot_identification.model import load_model
-from robot_identification.validation.verdict import (
-    ANOTHER_MOTION, NOT_INDEPENDENT, OF_TRAINING,
-)
+from robot_identification.validation.verdict import ANOTHER_MOTION, NOT_INDEPENDENT, OF_TRAINING
 
 NAMES = ('pan', 'lift', 'reach')
 
@@ -80,13 +73,6 @@ def test_the_last_recording_validates_and_everything_is_written(made, bags):
         assert (folder / name).stat().st_size > 100
 
 
-def test_nothing_is_overwritten(made, urdf, bags):
-    _, folder = made
-    before = (folder / 'identified_model.yaml').stat().st_mtime_ns
-    assert '--force' in refusal('auto', *bags, '--urdf', urdf, '-o', folder)
-    assert (folder / 'identified_model.yaml').stat().st_mtime_ns == before
-
-
 def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, without_pictures):
     """It is no training data, and no test on another motion: the same may come again."""
     content = answer(
@@ -105,22 +91,6 @@ def test_the_last_quarter_of_one_recording_is_held_out(urdf, bags, tmp_path, wit
     for report in ('report.html', 'validation/report.html'):
         page = (tmp_path / 'result' / report).read_text()
         assert ANOTHER_MOTION.split('`')[0] in page and 'use it;' not in page
-
-
-def test_a_stated_unit_is_not_asked_for(urdf, recording, tmp_path):
-    """Of a log that does not state it."""
-    log = write_log(
-        tmp_path / 'log.csv', recording, recording.q, recording.dq, recording.effort
-    )
-    log.write_text(log.read_text().replace('tau_', 'effort_'))
-    robot = load_robot(urdf=urdf)
-    asked = [
-        any('give --effort-unit' in warning for warning in examine(
-            log, ExamineOptions(robots=[robot], effort_unit=unit)
-        ).warnings)
-        for unit in (None, 'Nm')
-    ]
-    assert asked == [True, False]
 
 
 @pytest.fixture(scope='module')
@@ -164,18 +134,6 @@ def test_data_that_are_wrong_throughout_are_not_called_good(
     assert sum(reason in one for one in content['reasons']) == 1
 
 
-def test_a_reason_is_given_once_for_all_files_of_a_model_that_is_not_exported(tmp_path):
-    def refuse(model):
-        raise InconsistentModelError('the reason')
-
-    exports = {'export/a.urdf': refuse, 'export/a.xml': refuse, 'export/a.yaml': lambda model: 'x'}
-    made, refused = _export(None, exports, ResultFolder(tmp_path, force=False))
-    assert made == [tmp_path / 'export' / 'a.yaml']
-    assert refused == [
-        f'{tmp_path}/export/a.urdf, {tmp_path}/export/a.xml are not written: the reason'
-    ]
-
-
 def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):
     """Of an arm and of joints; everything is written below the folders that were named."""
     limit = '<limit lower="-2" upper="2" velocity="3" effort="60"/>'
@@ -199,21 +157,3 @@ def test_names_of_a_description_are_no_paths(tmp_path, without_pictures):
     assert {path.name for path in (tmp_path / 'a' / 'b').iterdir()} == {'c'}
     assert {path.name for path in place.iterdir()} == {'t.yaml', 'bag', 'r', 'study'}
     assert not any(path.is_dir() for path in (place / 'study').iterdir())
-
-
-@long_test
-def test_a_joint_that_rests_has_the_exit_code_of_identify(
-    urdf, recording, tmp_path, without_pictures
-):
-    """A reduced model is written all the same, and with --json stdout has one object."""
-    q, dq = recording.q.copy(), recording.dq.copy()
-    q[:, 0], dq[:, 0] = q[0, 0], 0.0
-    table = write_log(tmp_path / 'log.csv', recording, q, dq, recording.effort)
-    outcome = run_command(
-        'auto', table, '--urdf', urdf, '-o', tmp_path / 'result', '--json',
-        '--friction', 'coulomb,viscous', '--cutoff', 10,
-    )
-    assert outcome.code == 3, outcome.err
-    assert 'the data do not determine' in outcome.err and 'pan' in outcome.err
-    assert json.loads(outcome.out)['identification']['lost']
-    assert (tmp_path / 'result' / 'identified_model.yaml').exists()

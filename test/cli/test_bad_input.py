@@ -318,15 +318,6 @@ def test_ctrl_c(command, monkeypatch):
     assert message in found.err
 
 
-def test_a_bag_that_names_no_robot_is_used_with_a_warning(kit, command):
-    bag = kit.record(metadata={'effort_unit': 'A'})
-    found = succeed('predict', kit.model_file, bag, '-o', kit.results / 'p.csv')
-    assert 'warning:' in found.err
-    assert 'does not state its robot: ur5 is assumed' in found.err
-    named = command('predict', kit.model_file, kit.bag, '-o', kit.results / 'q.csv')
-    assert (named.code, named.err) == (0, '')
-
-
 def test_unknown_gains_are_accepted_as_a_relative_scale(kit):
     """The file and the report say that torques are per unknown gain; export is refused."""
     bag = kit.record(metadata={'robot': 'ur5e', 'effort_unit': 'A'})

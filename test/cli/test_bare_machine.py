@@ -51,22 +51,6 @@ def test_a_node_says_that_ros_is_missing():
     assert b'rclpy' in done.stderr
 
 
-FIGURE = """
-import robot_identification.report.reports
-import matplotlib
-import matplotlib.pyplot as plt
-plt.figure().savefig('/dev/null', format='svg')
-print(matplotlib.get_backend())
-"""
-
-
-def test_figures_need_no_display_and_no_home():
-    """Matplotlib draws into memory, and keeps its cache in a temporary folder."""
-    done = run_bare('-c', FIGURE)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.decode().strip().lower() == 'agg'
-
-
 def test_a_path_cannot_steer_the_terminal():
     """What is said about a file has printable letters, and no line of its own."""
     done = run_bare(

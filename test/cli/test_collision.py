@@ -5,7 +5,7 @@
 
 import json
 
-from builders import refusal, run_command, succeed
+from builders import run_command, succeed
 import pytest
 from robot_identification.files import file_sha256, read_yaml
 from robot_identification.model.model_file import load_model
@@ -53,33 +53,3 @@ def test_as_json(calibrated, model_file, tmp_path):
     assert content['checks'] == {}
     written = read_yaml(out)
     assert {key: content[key] for key in written} == written
-
-
-def test_says_where_it_is_of_no_use(calibrated, model_file, tmp_path):
-    """Here by steps that are said to be a thousand times as large."""
-    _, _, bag = calibrated
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('robot_identification.monitoring.collision_file.SURE', 1e3)
-        outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'rare.yaml')
-    assert outcome.code == 0
-    assert 'above the torque limit of the joint' in outcome.err
-
-
-def test_says_how_long_a_recording_must_be(calibrated, model_file, tmp_path):
-    _, _, bag = calibrated
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('robot_identification.monitoring.collision.FEWEST_BLOCKS', 20)
-        outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'x.yaml')
-    assert outcome.code == 4
-    assert 'record at least 21 s' in outcome.err
-    assert not (tmp_path / 'x.yaml').exists()
-
-
-def test_wrong_calls_are_refused(calibrated, model_file, tmp_path):
-    _, out, bag = calibrated
-    for arguments, words in (
-        ((model_file, bag, '-o', tmp_path / 'x.json'), 'must end in .yaml'),
-        ((model_file, bag, bag, '-o', tmp_path / 'x.yaml'), 'named twice'),
-        ((model_file, bag, '-o', out), '--force'),
-    ):
-        assert words in refusal('collision', *arguments)

@@ -6,7 +6,6 @@
 import csv
 import html
 import json
-import re
 import shlex
 from types import SimpleNamespace
 
@@ -16,12 +15,8 @@ import pytest
 from robot_identification.cli.command import COMMANDS
 from robot_identification.cli.main import make_parser
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.model_file import load_model
 from robot_identification.model.registry import load_robot, share_directory
-from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.recording.bag import find_joint_names, read_recording
 
 # Of the default experiment with its segments, at the 125 Hz of a UR5.
@@ -47,21 +42,6 @@ def test_help_shows_an_example_that_parses(command, name):
     assert make_parser().parse_args(shlex.split(example)[1:]).command == name
 
 
-def test_help_lists_every_command():
-    found = succeed('--help')
-    assert all(f'\n    {name}' in found.out for name in COMMANDS)
-    assert 'Exit codes: 0' in found.out
-    assert 'usage: robot-identification' in refusal()
-
-
-def test_robots_lists_names_and_files(command):
-    found = succeed('robots')
-    for name in ('ur5', 'ur10', 'youbot'):
-        assert f'{share_directory()}/urdf/{name}.urdf' in found.out
-    content = one_object(command('robots', '--json').out)
-    assert {'ur3', 'ur5', 'ur10e', 'youbot'} <= {robot['name'] for robot in content['robots']}
-
-
 @pytest.mark.parametrize(
     ('frames', 'linear', 'physical'),
     [('joint', (36, 31, 11), (30, 38, 10)), ('dh', (36, 33, 9), (30, 39, 9)),
@@ -81,26 +61,6 @@ def test_classes_say_their_frames(command, frames, linear, physical):
             'mdh': 'modified Denavit-Hartenberg frames'}[frames] in found.out.splitlines()[0]
     assert '/'.join(map(str, physical)) in found.out
     assert "joint 1's axis is parallel to gravity" in found.out
-
-
-def test_expressions_in_symbols(command):
-    """As text, as LaTeX and in JSON, which say how well they predict held-out lengths."""
-    options = ('base-parameters', '--robot', 'ur5', '--as-published', 'raviola')
-    text = command(*options, '--symbolic').out
-    assert 'm2 - 1/a2^2 Izz2 + 1/a3^2 Izz3' in text
-    assert 'a2 = -0.425 m' in text
-    assert re.search(r'Error on held-out lengths: \d\.\de-1\d', text)
-    latex = command(*options, '--latex').out
-    assert r'm_{2} - \frac{1}{a_{2}^{2}} I_{zz,2}' in latex
-    assert latex.count('&=') == 36
-    content = one_object(command(*options, '--symbolic', '--json').out)
-    assert content['symbols']['constants']['d4'] == 0.10915
-    assert content['symbols']['held_out_error'] < 1e-10
-    assert content['base_parameters'][0]['latex'].startswith('I_{yy,1} + I_{yy,2}')
-    assert content['base_parameters'][0]['terms'][0] == {
-        'parameter': 'Iyy1', 'value': 1.0, 'coefficient': [{'factor': 1.0, 'powers': {}}],
-    }
-    assert '--as-published sets --frames' in refusal(*options, '--frames', 'dh')
 
 
 def test_a_urdf_is_written_from_a_table_and_from_a_calibration(command, tmp_path):
@@ -205,19 +165,6 @@ def test_identify_says_what_it_found(journey):
     assert f'robot-identification identify {journey.folder / "bag1"} --robot ur5' in report
 
 
-def test_validate_prints_what_it_writes(journey):
-    content = one_object(journey.steps['validate'].out)
-    assert content == json.loads((journey.folder / 'v' / 'validation.json').read_text())
-    report = html.unescape((journey.folder / 'v' / 'report.html').read_text())
-    assert f'robot-identification validate {journey.model} {journey.folder / "bag2"}' in report
-    bag, = content['bags']
-    assert bag['unit'] == 'A'
-    assert bag['joints'] == list(load_robot('ur5').joint_names)
-    assert bag['samples'] == SAMPLES
-    assert bag['nrmse_mean'] < 0.15
-    assert content['verdict'] == 'good'
-
-
 def rows_of(path):
     """Return header and numbers of a CSV; empty fields are NaN."""
     with path.open(newline='') as stream:
@@ -268,18 +215,6 @@ def test_predicted_mcap_is_what_the_csv_is(journey):
         np.testing.assert_allclose(recording.stamps, rows[:, 0], atol=1e-7)
 
 
-def test_predict_replaces_a_file_only_by_force(journey, command, tmp_path):
-    for name in ('p.csv', 'p.mcap'):
-        path = tmp_path / name
-        path.write_text('precious')
-        arguments = ('predict', journey.model, journey.folder / 'bag2', '-o', path)
-        assert command(*arguments).code == 2
-        assert path.read_text() == 'precious'
-        assert command(*arguments, '--force').code == 0
-        assert path.read_bytes() == (journey.folder / name).read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ['p.csv', 'p.mcap']
-
-
 @pytest.mark.parametrize(('options', 'rows'), [((), SAMPLES + 1), (('--rate', 3), 60)])
 def test_csv_of_a_trajectory_has_its_first_and_last_instant(
         journey, tmp_path, options, rows):
@@ -312,57 +247,6 @@ def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     assert finding['error'] is None and finding['warnings'] == []
 
 
-def test_doctor_knows_tables_calibrations_and_bodies(command, tmp_path, ur5):
-    """What describes an arm is examined too; parameters of no body are named with their link."""
-    share = share_directory()
-    conf = tmp_path / 'calibration.conf'
-    conf.write_text('[mounting]\n' + ''.join(
-        f'delta_{key} = [{", ".join(["0.0"] * 6)}]\n' for key in ('theta', 'a', 'd', 'alpha')
-    ))
-    table = share / 'config' / 'link_tables' / 'ur5_tika.yaml'
-    found = succeed('doctor', conf, table, share / 'config' / 'robots' / 'youbot.yaml')
-    assert 'corrections of a Denavit-Hartenberg table of 6 joints' in found.out
-    assert 'link table of ur5_tika' in found.out
-
-    parameters = make_standard_parameters(6, (), False)
-    reduction = reduce_to_base(ur5, parameters)
-    theta = prior_inertial_parameters(ur5)
-    for name, values, words in (
-        ('good', theta, "near the maker's"),
-        ('bad', theta - 4.0 * np.eye(60)[20], 'link 3 (moved by elbow_joint): mass is -1.'),
-    ):
-        model = IdentifiedModel(
-            robot=ur5, effort_unit='A', reduction=reduction, theta_base=reduction.K @ values,
-            covariance=np.eye(reduction.rank), theta_consistent=values, consistency_note='',
-            source=SignalSource(), provenance={}, quality={},
-        )
-        (tmp_path / f'{name}.yaml').write_text(dump_model(model))
-        assert words in command('doctor', tmp_path / f'{name}.yaml').out
-
-
-def test_doctor_says_what_is_wrong(journey, command, tmp_path):
-    """One bad file among good ones: exit code 4, and every file is still looked at."""
-    bad = {
-        'arm.urdf': '<robot><link', 'text.yaml': 'a: &x 1\nb: *x', 'other.yaml': 'a: 1',
-        'empty.mcap': '', 'robot.yaml': 'schema_version: 1\nurdf: 5',
-    }
-    for name, text in bad.items():
-        (tmp_path / name).write_text(text)
-    (tmp_path / 'folder').mkdir()
-    paths = [*(tmp_path / name for name in bad), tmp_path / 'folder', journey.model]
-    found = command('doctor', *paths)
-    assert found.code == 4
-    assert found.out.count('  error: ') == len(bad) + 1
-    assert found.out.count('  usable') == 1
-    for words in ('parses', 'aliases', 'not a robot, link table, calibration, experiment',
-                  'empty file', 'missing'):
-        assert words in found.out
-    content = one_object(command('doctor', *paths, '--json').out)
-    assert [finding['error'] is None for finding in content['findings']] \
-        == [False] * (len(bad) + 1) + [True]
-    assert 'no such file' in refusal('doctor', tmp_path / 'absent', journey.model)
-
-
 def test_doctor_warns_of_what_will_not_be_identified(tmp_path, scene):
     """A joint without effort, one that stands still, stamps that repeat, a gap, no unit."""
     made = scene('ur5')
@@ -382,19 +266,3 @@ def test_doctor_warns_of_what_will_not_be_identified(tmp_path, scene):
         '1 joint states repeat a stamp', '1 gap of more than', 'does not state the unit',
     ):
         assert words in found.out
-
-
-def test_doctor_tells_what_identify_notes_of_the_data(tmp_path, scene):
-    """Of a log that writes each state three times, with the arm at hand and without it."""
-    made = scene('ur5')
-    run = made.runs[0]
-    q, dq, current = (np.repeat(values[::3], 3, axis=0)[:len(values)] for values in run.measured)
-    bag = write_run(tmp_path / 'bag', made.robot, run, q=q, dq=dq, effort=current)
-    for options in ((), ('--robot', 'ur5')):
-        found = succeed('doctor', bag, *options)
-        note = 'warning: each joint state was written 3 times: positions change at'
-        assert found.out.count(note) == 1
-        content = one_object(succeed('doctor', bag, *options, '--json').out)
-        notes = content['findings'][0]['notes']
-        assert len(set(notes)) == len(notes)
-        assert any('written 3 times' in text for text in notes)

@@ -5,7 +5,7 @@
 
 import json
 
-from builders import contents, refusal, run_command, succeed
+from builders import refusal, run_command
 from identified_arms import WarmArm
 import pytest
 from robot_identification.files import dump_yaml, read_yaml
@@ -37,20 +37,6 @@ def test_cold_warm_and_cold_again(files):
     assert all(one > other for one, other in largest)
 
 
-def test_files_are_written_where_asked(files, tmp_path):
-    """The terminal says the same in words."""
-    out = tmp_path / 'out'
-    outcome = succeed('compare', *files, '-o', out)
-    assert '- inertial parameters agree (p=' in outcome.out
-    assert '- viscous friction moved by -' in outcome.out
-    assert max(map(len, (out / 'results.txt').read_text().splitlines())) <= 100
-    assert set(contents(out)) == {'comparison.json', 'report.html', 'results.txt'}
-    assert 'Viscous friction moved by' in (out / 'report.html').read_text()
-    assert '--force' in refusal('compare', *files, '-o', out)
-    assert run_command('compare', *files[:2], '-o', out, '--force').code == 0
-    assert len(json.loads((out / 'comparison.json').read_text())['pairs']) == 1
-
-
 def test_joints_of_one_size(files, tmp_path):
     """Drives and gear ratios come from robot YAMLs."""
     folder = files[0].parent
@@ -74,14 +60,3 @@ def test_joints_of_one_size(files, tmp_path):
     out = run_command('compare', *files[:2], *options, '-o', tmp_path / 'out').out
     assert 'Joints of size small' in out
     assert 'Joints of size small' in (tmp_path / 'out' / 'report.html').read_text()
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    (['--robots', 'ur5'], '--robots is for --joints-of-size'),
-    (['--joints-of-size', '--robots', 'ur5'], '--robots names 1 robots for 2 models'),
-    (['--joints-of-size', '--trajectory', 't.yaml'], '--trajectory is for models of one arm'),
-    (['--joints-of-size'], "unknown robot 'arm'"),
-    ([], 'compare needs two models'),
-])
-def test_wrong_options_are_refused(files, options, message):
-    assert message in refusal('compare', *files[:2 if options else 1], *options)

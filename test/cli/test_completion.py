@@ -3,12 +3,9 @@
 
 """`robot-identification completion`: what the shells make of its scripts."""
 
-import builtins
-import json
 import shutil
 import subprocess
 
-from builders import refusal
 import pytest
 from robot_identification.cli.completion import completion_script, SHELLS
 from robot_identification.cli.main import make_parser
@@ -78,28 +75,3 @@ def test_every_shell_gets_a_script_with_every_command(command, shell):
     assert all(name in found.out for name in ('identify', 'friction-map', 'ur5_tika'))
     if shell != 'tcsh' and shutil.which(shell):
         subprocess.run([shell, '-n'], input=found.out, text=True, check=True)
-
-
-def test_script_goes_into_a_file_and_is_not_lost(command, tmp_path):
-    """Folders are made on the way; what is there stays without --force."""
-    pytest.importorskip('shtab', reason='shtab writes the scripts')
-    file = tmp_path / 'completions' / 'robot-identification'
-    found = command('completion', 'bash', '-o', file, '--json')
-    assert json.loads(found.out) == {'shell': 'bash', 'output': str(file)}
-    written = file.read_text()
-    assert 'complete -o' in written
-    assert 'exists already: add --force' in refusal('completion', 'zsh', '-o', file)
-    assert file.read_text() == written
-
-
-def test_shtab_is_asked_for_by_name(monkeypatch):
-    found = builtins.__import__
-
-    def without_shtab(name, *args, **keywords):
-        if name == 'shtab':
-            raise ModuleNotFoundError(name)
-        return found(name, *args, **keywords)
-
-    monkeypatch.setattr(builtins, '__import__', without_shtab)
-    outcome = refusal('completion', 'bash')
-    assert 'needs shtab, which is not installed: run `pip install shtab`' in outcome

@@ -4,7 +4,6 @@
 """The doctor says the worst first, and its conclusion agrees with what stands above it."""
 
 import json
-import pickle
 import re
 
 from builders import (
@@ -14,13 +13,7 @@ from builders import (
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.files import dump_yaml
-from robot_identification.processing import count_missing
 
-EXPERIMENT = (
-    'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
-    'collision: off\noptimizer: random\nsamples: 20\n'
-)
 UNIT = {'mass': 1.0, 'centre': (0.0, 0.0, 0.1), 'principal': (1.0, 1.0, 1.0)}
 
 
@@ -78,14 +71,6 @@ def test_descriptions(command, tmp_path, text, warnings, conclusion):
     assert len(finding['warnings']) == len(warnings)
 
 
-def test_acceleration_limits_that_a_urdf_states_are_not_missed(tmp_path):
-    path, limits = tmp_path / 'arm.urdf', 'lower="-2" upper="2" velocity="3" effort="60"'
-    path.write_text(two_link_urdf())
-    assert 'acceleration limits: none is stated' in succeed('doctor', path).out
-    path.write_text(two_link_urdf().replace(limits, f'{limits} acceleration="5"'))
-    assert 'acceleration limits' not in succeed('doctor', path).out
-
-
 def two_arms(*faulty):
     """Return a body with two arms of four joints; the third links of some are no bodies."""
     parts = ['<link name="body"/>']
@@ -118,25 +103,6 @@ def test_every_arm_of_a_description_has_a_finding(command, tmp_path):
     found = command('doctor', path)
     assert found.code == 4 and 'error: none of its arms can be used' in found.out
     assert all(f'not usable: --joints {names}' in found.out for names in joints.values())
-
-
-def test_a_robot_yaml_may_state_what_its_urdf_lacks(command, tmp_path):
-    """Accelerations are missed of a robot YAML, which can state them, and not of a URDF."""
-    (tmp_path / 'arm.urdf').write_text(two_link_urdf())
-    entries = {name: {'gear_ratio': 1.0, 'torque_constant': 1.0} for name in ('one', 'two')}
-    content = {'schema_version': 1, 'name': 'arm', 'description': '', 'urdf': 'arm.urdf',
-               'joints': entries}
-    path = tmp_path / 'arm.yaml'
-    path.write_text(dump_yaml(content))
-    lacking = command('doctor', path)
-    assert lacking.out.splitlines()[1] == (
-        '  warning: no acceleration limit of one, two: acceleration cannot be checked'
-    )
-    assert lacking.out.splitlines()[-1] == '  usable, without a check of acceleration'
-    for entry in entries.values():
-        entry['acceleration'] = 5.0
-    path.write_text(dump_yaml(content))
-    assert command('doctor', path).out.splitlines()[1:] == ['  robot arm, 2 joints', '  usable']
 
 
 def record(folder, moving, effort, lost=()):
@@ -201,48 +167,6 @@ def test_single_missing_joint_states_are_counted(command, tmp_path):
     assert any(line.endswith(', 100.0 Hz by the median period, 4 missing') for line in lines)
 
 
-def test_without_a_period_nothing_is_missing():
-    """Most stamps are repeated, or there are none."""
-    for stamps in [0.0, 0.0, 0.0, 5.0], [0.0]:
-        steps = np.diff(stamps)
-        assert count_missing(steps, float(np.median(steps)) if steps.size else np.nan) == 0
-
-
-def test_excite_and_identify_name_placeholders_too(command, tmp_path):
-    """On stderr and in the reports: what is computed from such masses is not of the arm."""
-    words = 'the masses of the URDF look like placeholders (1 kg with unit inertia'
-    urdf, report = tmp_path / 'arm.urdf', tmp_path / 'motion.html'
-    urdf.write_text(arm(link('upper', **UNIT), link('lower', **UNIT)))
-    (tmp_path / 'e.yaml').write_text(EXPERIMENT)
-    designed = succeed('excite', '--urdf', urdf, '--experiment', tmp_path / 'e.yaml',
-                       '--max-evaluations', '3', '-o', tmp_path / 't.yaml', '--report', report)
-    assert f'warning: {words}' in designed.err
-    assert words[4:] in report.read_text()
-    identified = command(
-        'identify', record(tmp_path, 1.0, 1.0), '--urdf', urdf, '--effort-unit', 'Nm',
-        '--friction', 'coulomb,viscous,offset', '--cutoff', '9', '-o', tmp_path / 'result',
-    )
-    assert identified.code in (0, 3), identified.err
-    assert words in identified.err
-    for name in ('report.html', 'results.txt'):
-        text = ' '.join((tmp_path / 'result' / name).read_text().split())
-        assert words[4:] in text
-
-
-def test_excite_warns_of_gravity_before_it_searches(command, tmp_path):
-    """Few poses can be held, so a search is tried, and its user knows before."""
-    (tmp_path / 'arm.urdf').write_text(arm(
-        link('upper'), link('lower', 3.0, centre=(0.5, 0, 0)), axis=(0, 1, 0),
-        limit='<limit lower="-2" upper="2" velocity="3" effort="4"/>',
-    ))
-    (tmp_path / 'e.yaml').write_text(EXPERIMENT)
-    found = command('excite', '--urdf', tmp_path / 'arm.urdf', '--experiment',
-                    tmp_path / 'e.yaml', '--max-evaluations', '2', '-o', tmp_path / 't.yaml')
-    first = found.err.splitlines()[0]
-    assert first.startswith('warning: one needs up to ')
-    assert 'N m against gravity, where 3.2 N m (80% of its limit) are' in first
-
-
 def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     """By the arm that the bag names, or that is named; what contradicts it is warned of."""
     made = scene('ur5')
@@ -280,36 +204,6 @@ def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     assert found.code == 4 and 'more columns of q than the model has joints' in found.out
 
 
-def test_the_arm_is_named_as_in_other_commands(command, tmp_path):
-    """By --urdf, with or without a recording, and by --joints of it."""
-    urdf = tmp_path / 'arm.urdf'
-    urdf.write_text(two_link_urdf())
-    assert f'{urdf}: URDF' in succeed('doctor', '--urdf', urdf).out
-    every = succeed('doctor', urdf).out
-    assert succeed('doctor', urdf, '--urdf', urdf).out == every
-    joints = re.search(': joints (.+)', every)[1].split(', ')
-    only = succeed('doctor', '--urdf', urdf, '--joints', joints[0]).out
-    assert f': joints {joints[0]}\n' in only
-    assert 'no joint elbow' in command('doctor', '--urdf', urdf, '--joints', 'elbow').out
-    assert 'name what to examine' in command('doctor').err
-    # A table takes the names of the arm's joints where its columns are those of it.
-    log = tmp_path / 'log.csv'
-    rows = np.linspace(0.0, 1.0, 300)[:, None] + np.arange(3) * 0.1
-    np.savetxt(log, rows, delimiter=',', comments='', header='time,q1,q2')
-    assert f'joints: {", ".join(joints)}\n' in command('doctor', log, '--urdf', urdf).out
-
-
-def test_a_mapping_to_edit_has_its_lines(command, tmp_path):
-    """It can be copied as YAML from the output; so can the place of an error in YAML be found."""
-    (tmp_path / 'log.csv').write_text('a,b\n1,2\n2,3\n', encoding='utf-8')
-    (tmp_path / 'bad.yaml').write_text('a: [1\nb: 2\n', encoding='utf-8')
-    found = command('doctor', tmp_path / 'log.csv', tmp_path / 'bad.yaml')
-    assert found.code == 4
-    assert '\n    schema_version: 1\n    joints: [' in found.out
-    assert '\n    did not find expected' in found.out
-    assert '?' not in found.out
-
-
 def ur5_motion(robot):
     """Return times, motion and torque with friction of 20 s, by Pinocchio and an own sum."""
     rng, t = np.random.default_rng(0), np.arange(0.0, 20.0, 0.02)
@@ -334,24 +228,6 @@ def write_columns(path, t, q, dq, effort, kind='tau'):
     np.savetxt(path, np.column_stack([t, q, dq, effort]), delimiter=',', comments='', fmt='%.6f',
                header=','.join(head))
     return path
-
-
-@pytest.fixture(name='judged')
-def make_judged(command, robots, tmp_path):
-    """Return what doctor and `identify` say of a log; a refusal of one is that of the other."""
-    (tmp_path / 'arm.urdf').write_text(robots['ur5'].urdf.text)
-    urdf = ['--urdf', tmp_path / 'arm.urdf']
-
-    def judge(path, unit='Nm'):
-        found = command('doctor', path, *urdf)
-        made = command('identify', path, *urdf, '--effort-unit', unit, '--cutoff', '9', '--force',
-                       '--friction', 'coulomb,viscous,offset', '-o', tmp_path / 'made')
-        errors = re.findall('error: (.*)', made.err)
-        assert found.code == made.code == (4 if errors else 0)
-        assert re.findall('error: (?:`identify` refuses it: )?(.*)', found.out) == errors
-        return found.out, made
-
-    return judge
 
 
 def test_only_the_joints_of_the_arm_are_judged(judged, robots, tmp_path):
@@ -451,11 +327,3 @@ def test_arrays_of_a_simulator(judged, robots, tmp_path):
     })
     found, _ = judged(path)
     assert all(f'{name} (1000, 4, 6)' in found for name in names)
-
-
-def test_pickles_are_not_read(judged, robots, tmp_path):
-    """Reading one may run anything: what to write in its place is said."""
-    path = tmp_path / 'log.pkl'
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        path.write_bytes(pickle.dumps({'q': np.zeros(3)}, protocol))
-        assert 'numpy.savez' in judged(path)[0]

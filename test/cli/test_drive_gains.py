@@ -5,7 +5,7 @@
 
 import json
 
-from builders import answer, refusal, write_run
+from builders import answer, write_run
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -58,34 +58,6 @@ def test_gains_of_the_twin_with_static_friction(poses, tmp_path, current):
     assert '<svg' in (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
     text = (tmp_path / 'out' / 'results.txt').read_text()
     assert 'For other commands:' in text and 'shoulder_pan_joint: nothing pulls' in text
-
-
-def test_currents_alone_have_no_scale(poses, tmp_path):
-    """No target torque, no payload, no trusted masses: exit code 3, and what would help."""
-    _, _, plain = poses
-    found = refusal('drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', code=3)
-    assert 'the scale is not observable' in found and '--payload' in found
-    assert not (tmp_path / 'out').exists()
-    half = refusal(
-        'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--payload', 2, 0, 0, 0
-    )
-    assert '--payload and --loaded go together' in half
-    torque = refusal(
-        'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--effort-unit', 'Nm',
-        '--torque-from', 'urdf', code=3,
-    )
-    assert 'without a current there is no drive gain' in torque
-
-
-def test_gravity_of_trusted_masses(poses, tmp_path):
-    """Gains by the URDF's gravity are as wrong as its masses, which here are up to 20 %."""
-    truth, _, plain = poses
-    content = answer(
-        'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--torque-from', 'urdf',
-    )
-    off = np.array(content['drive_gains'], dtype=float)[SEEN] / truth.drive_gain[SEEN] - 1.0
-    assert np.all(np.abs(off) < 0.35)
-    assert content['torque_from'] == 'gravity of the masses in the URDF'
 
 
 def test_known_payload_in_motion(robots, tmp_path):

@@ -6,7 +6,7 @@
 from dataclasses import replace
 import json
 
-from builders import refusal, succeed, two_link_urdf
+from builders import succeed, two_link_urdf
 import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
@@ -72,14 +72,3 @@ def test_the_next_motion_is_designed_and_judged(files, tmp_path):
         assert entry['weak'] == (entry['minutes'] > 4.0 / 60.0)
     weakest = after['parameters'][0]['name']
     assert f'\n  {weakest} ' in designed.out
-
-
-def test_what_cannot_be_done_is_refused(files, tmp_path):
-    model, _ = files
-    out = ('-o', tmp_path / 'next.yaml')
-    assert 'none.yaml' in refusal('excite', '--after', tmp_path / 'none.yaml', *out)
-    other = refusal('excite', '--robot', 'ur5', '--after', model, *out)
-    assert 'the model is of made_up with the joints one, two' in other
-    bag = tmp_path / 'bag'
-    bag.mkdir()
-    assert '--after is for motions' in refusal('excite', '--after', model, '--evaluate', bag)

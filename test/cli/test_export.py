@@ -7,16 +7,14 @@ from dataclasses import replace
 import shutil
 import subprocess
 
-from builders import answer, contents, refusal, succeed
+from builders import contents, refusal, succeed
 from export.exported_models import changed_prior, model_of
-from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.model.model_file import dump_model
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import read_urdf
-from robot_identification.validation.verdict import OF_TRAINING
 
 FORMATS = {'urdf': 'a.urdf', 'mjcf': 'a.xml', 'sdf': 'a.sdf', 'yaml': 'a.yaml'}
 OTHERS = ('my.urdf', 'model.yaml', 'out')
@@ -53,23 +51,6 @@ def everything():
     return [word for name, file in FORMATS.items() for word in (f'--{name}', file)]
 
 
-def test_what_was_suspected_of_the_training_data_is_repeated(place, model):
-    """A model of effort in another unit is written, and nobody takes it for a good one."""
-    quality = {'verdict': 'usable', 'contradictions': ['measured over expected torque is 1000']}
-    (place / 'model.yaml').write_text(dump_model(replace(model, quality=quality)))
-    found = succeed(*export(place, '--urdf', 'a.urdf'))
-    assert found.err.startswith(f'warning: {OF_TRAINING} measured over expected')
-
-
-def test_a_bad_verdict_is_repeated_with_its_reasons(place, model):
-    quality = {'verdict': 'bad', 'reasons': ['the model is not usable for wrist_3_joint', 'b']}
-    (place / 'model.yaml').write_text(dump_model(replace(model, quality=quality)))
-    found = succeed(*export(place, '--urdf', 'a.urdf'))
-    assert found.err == (
-        'warning: the verdict on the model is bad: the model is not usable for wrist_3_joint; b\n'
-    )
-
-
 def test_all_formats_at_once(place, model):
     found = succeed(*export(place, *everything()))
     assert found.err == ''
@@ -85,20 +66,6 @@ def test_all_formats_at_once(place, model):
     np.testing.assert_allclose(
         prior_inertial_parameters(again), model.theta_consistent[:60], atol=1e-12
     )
-
-
-def test_json_is_one_object_with_files_and_changes(place):
-    content = answer(*export(place, '--mjcf', 'a.xml'))
-    assert content['mjcf'] == str(place / 'a.xml')
-    assert 'urdf' not in content
-    assert content['links'][0] == {
-        'link': 'shoulder_link', 'mass_before': 3.7, 'mass_after': pytest.approx(4.44),
-        'centre_moved': pytest.approx(0.0, abs=1e-12),
-    }
-    assert content['mass_after'] > content['mass_before'] == pytest.approx(17.0489)
-    assert 'diff' not in content
-    with_diff = answer(*export(place, '--urdf', 'a.urdf', '--diff'))
-    assert with_diff['diff'].startswith('--- ur5.urdf\n+++ ')
 
 
 def test_a_diff_is_a_patch(place, ur5):
@@ -118,14 +85,6 @@ def test_a_diff_is_a_patch(place, ur5):
     assert patched.stdout == (place / 'a.urdf').read_bytes()
 
 
-def test_letters_of_a_urdf_cannot_steer_the_terminal(place, ur5):
-    (place / 'my.urdf').write_text(
-        ur5.urdf.text.replace('<mass value="3.7" />', '<mass value="3.7" /><!-- \x9b2J -->')
-    )
-    found = succeed(*export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff'))
-    assert '<!-- ?2J -->' in found.out
-
-
 def test_a_file_may_be_changed_in_place(place, ur5):
     (place / 'my.urdf').write_text(ur5.urdf.text)
     refused = refusal(*export(place, '--urdf', 'my.urdf', '--into', 'my.urdf'))
@@ -137,25 +96,6 @@ def test_a_file_may_be_changed_in_place(place, ur5):
     assert (place / 'my.urdf').read_bytes() == first
 
 
-@pytest.mark.parametrize(('arguments', 'words'), [
-    ([], '--sdf, --yaml and --ros2-control'),
-    (['--mjcf', 'a.xml', '--diff'], '--diff is about a file that is changed'),
-    (['--mjcf', 'a.xml', '--into', 'my.urdf'], 'no such file'),
-    (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),
-    (['--urdf', 'a.urdf', '--into', 'my.urdf'], 'no such file'),
-    (['--mjcf', 'a.xml', '--models', '100'], '--models is about a pack: name its folder by --sim'),
-    (['--mjcf', 'a.xml', '--seed', '0'], '--seed is about a pack'),
-    (['--sim', 'out', '--models', '0'], 'argument --models: 0, allowed are 1 to 10000'),
-    (['--yaml', 'model.yaml', '--force'], 'MODEL and --yaml'),
-    (['--mjcf', 'a.xml', '--usd-joints', '/arm'], '--usd-joints is about a pack'),
-    (['--urdf', 'a.urdf', '--friction-form', 'plain'], '--friction-form is about MJCF'),
-])
-def test_options_that_do_not_fit_are_refused(place, arguments, words):
-    before = contents(place)
-    assert words in refusal(*export(place, *arguments))
-    assert contents(place) == before
-
-
 @pytest.mark.parametrize('taken', FORMATS.values())
 def test_none_is_written_where_one_exists(place, taken):
     (place / taken).write_text('precious')
@@ -164,15 +104,6 @@ def test_none_is_written_where_one_exists(place, taken):
     assert contents(place) == before
     succeed(*export(place, *everything(), '--force'))
     assert (place / taken).read_text() != 'precious'
-
-
-def test_none_is_written_where_one_cannot_be(place):
-    """A folder that does not exist is made; one that is a file cannot be."""
-    before = contents(place)
-    refusal(*export(
-        place, '--urdf', 'a.urdf', '--mjcf', place / 'model.yaml' / 'a.xml', '--sdf', 'a.sdf'
-    ))
-    assert contents(place) == before
 
 
 @pytest.mark.parametrize(('option', 'changes', 'code', 'reason'), [
@@ -189,21 +120,3 @@ def test_a_model_that_cannot_be_exported_is_refused_by_name(
     found = refusal(*export(place, option, 'out', '--force'), code=code)
     assert f'the model of ur5 is not exported: {reason}' in found
     assert contents(place) == before
-
-
-@long_test
-def test_a_pack_for_simulators_is_a_folder(place):
-    """All files of it or none, and one line about them."""
-    found = succeed(*export(place, '--sim', place / 'pack', '--models', 3))
-    assert found.out.splitlines()[-1] == f'written to {place / "pack"}'
-    assert {path.name for path in (place / 'pack').iterdir()} == {
-        'arm.urdf', 'arm.xml', 'arm_joints.usda', 'isaac_lab.py', 'models', 'randomization.json',
-    }
-    assert sorted(path.name for path in (place / 'pack' / 'models').iterdir()) \
-        == ['0.xml', '1.xml', '2.xml']
-    (place / 'pack' / 'arm.xml').unlink()
-    before = contents(place)
-    assert 'exists already' in refusal(*export(place, '--sim', place / 'pack', '--models', 3))
-    assert contents(place) == before
-    listed = answer(*export(place, '--sim', place / 'pack', '--force'))
-    assert len(listed['files']) == 5 + 100

@@ -5,7 +5,6 @@
 
 import json
 import math
-from pathlib import Path
 
 from builders import refusal, run_command, write_text_bag
 from hypothesis import given
@@ -28,19 +27,6 @@ def test_times_have_their_unit_behind_them(value, unit):
 def test_angles_may_be_in_degrees(value):
     assert angle(f'{value!r}deg') == pytest.approx(math.radians(value), rel=1e-15)
     assert angle(repr(value)) == value
-
-
-def test_units_reach_the_options():
-    args = parse_arguments([
-        'excite', '--robot', 'ur5', '--time-limit', '1.5m', '--mounting', '-90deg', '0', '0',
-        '-o', 't.yaml',
-    ])
-    assert args.time_limit == 90.0
-    assert args.mounting == [-math.pi / 2.0, 0.0, 0.0]
-
-
-def test_a_mounting_in_degrees_without_unit_is_refused():
-    assert 'write 90deg' in refusal('base-parameters', '--robot', 'ur5', '--mounting', 90, 0, 0)
 
 
 @pytest.mark.parametrize(('typed', 'hint'), [
@@ -87,17 +73,6 @@ def test_an_arm_needs_no_option_in_front(tmp_path, name):
     assert plain.code == named.code == 0, plain.err
     assert plain.out == named.out
     refusal('base-parameters', tmp_path / name, option, tmp_path / name)
-
-
-def test_an_arm_among_recordings_is_no_recording():
-    args = parse_arguments(['identify', 'a.mcap', 'arm.urdf', 'b.csv', '-o', 'x'])
-    assert args.bags == [Path('a.mcap'), Path('b.csv')]
-    assert args.urdf == Path('arm.urdf')
-
-
-def test_an_output_is_never_taken_for_an_arm(tmp_path):
-    """The --urdf of export is where it writes: a URDF among the words is refused there."""
-    assert 'unknown argument' in refusal('export', tmp_path, tmp_path / 'arm.urdf')
 
 
 def test_a_result_folder_stands_for_its_model(tmp_path):

@@ -9,13 +9,11 @@ import re
 import shlex
 import sys
 
-from builders import answer, joint, link, refusal, robot_urdf, run_command, succeed
+from builders import answer, refusal, run_command, succeed
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification.cli.init_questions import (
-    MOUNTING_PICTURE, parse_mounting, QUESTIONS,
-)
+from robot_identification.cli.init_questions import MOUNTING_PICTURE, parse_mounting, QUESTIONS
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.excitation.certificate import find_experiment_gaps
 from robot_identification.excitation.experiment_file import load_experiment
@@ -143,15 +141,6 @@ def test_the_guide_s_commands_parse(study):
     for step in content['steps']:
         assert step['design'] in commands(folder)
         assert step['run'] in commands(folder)
-
-
-def test_the_guide_s_first_command_gives_the_same_study(study, tmp_path):
-    folder, _ = study
-    arguments = shlex.split(commands(folder)[0])[2:]
-    arguments[arguments.index('-o') + 1] = str(tmp_path / 'again')
-    succeed('init', *arguments)
-    for path in experiments(folder):
-        assert (tmp_path / 'again' / path.name).read_bytes() == path.read_bytes()
 
 
 def test_the_tool_is_in_the_description(study):
@@ -287,34 +276,6 @@ def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
         assert (Path('again') / path.name).read_text() == path.read_text()
 
 
-def test_a_short_stroke_that_carries_the_arm_has_a_study(tmp_path):
-    """The usual margins leave it no place and no torque: others are taken, in every file."""
-    (tmp_path / 'arm.urdf').write_text(robot_urdf(
-        link('base'), link('carriage', 0.8), link('beam', 0.2),
-        joint('lift', 'base', 'carriage', 'prismatic',
-              limit='<limit lower="0" upper="0.15" effort="13" velocity="0.1"/>'),
-        joint('turn', 'carriage', 'beam'),
-    ))
-    outcome = succeed(*INIT, '--urdf', tmp_path / 'arm.urdf', '-o', tmp_path / 'study')
-    for words in ('lift has a range of 0.15 m; the runner of a real arm refuses',
-                  '80% of the torque limits are allowed instead of 61%'):
-        assert words in outcome.err
-    margins = {
-        path.name: load_experiment(path).margins for path in experiments(tmp_path / 'study')
-    }
-    assert {(one.position, one.torque) for one in margins.values()} == {(0.015, 0.8)}
-    assert margins['01_warm_up.yaml'].velocity == 0.6
-
-
-def test_tables_are_for_the_other_arms_programs(tmp_path):
-    """With csv there are samples for the arm's own program, and tables to read."""
-    succeed(*INIT, '--source', 'csv', '-o', tmp_path / 'study')
-    lines = commands(tmp_path / 'study')
-    assert any(line.endswith('02_excitation_samples.csv') for line in lines)
-    assert any(' identify ' in line and '02_excitation.csv' in line for line in lines)
-    assert not any(line.startswith('ros2') for line in lines)
-
-
 def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
     """Each wrong answer is told why and asked again; an empty line is the default shown."""
     lines = [
@@ -349,44 +310,12 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
         assert (tmp_path / 'given' / path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_cell_without_room_is_asked_again(typed, tmp_path):
-    """With the nearest pair; arm, mounting, unit and source are not asked again."""
-    answers = list(ALL_DEFAULTS)
-    answers[3] = '0.3'
-    outcome = typed([*answers, 'none', '-0.01', '', '', '', ''], '-o', tmp_path / 'study')
-    assert outcome.code == 0, outcome.err
-    assert 'it can stand nowhere' in outcome.err
-    assert 'and table are the nearest pair' in outcome.err
-    assert outcome.err.count('robot: a known robot') == 1
-    assert outcome.err.count('table: surface') == 2
-
-
 @pytest.mark.parametrize('answered', [0, 4])
 def test_who_leaves_early_leaves_nothing(typed, tmp_path, answered):
     outcome = typed(ALL_DEFAULTS[:answered], '-o', tmp_path / 'study')
     assert outcome.code == 2
     assert 'nothing was written' in outcome.err
     assert not (tmp_path / 'study').exists()
-
-
-def test_ctrl_c_leaves_nothing(monkeypatch, tmp_path):
-    class Interrupted(Terminal):
-        def readline(self):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(sys, 'stdin', Interrupted())
-    assert run_command('init', '-o', tmp_path / 'study').code == 130
-    assert not (tmp_path / 'study').exists()
-
-
-def test_without_a_person_options_are_needed(monkeypatch, tmp_path):
-    """The missing ones are named; the size of a tool is one of them only with a tool."""
-    monkeypatch.setattr(sys, 'stdin', io.StringIO())
-    outcome = refusal('init', '--robot', 'ur5e', '-o', tmp_path / 'study')
-    assert 'give --mounting, --tool, --table, --wall' in outcome
-    assert '--robot' not in outcome.partition('give')[2]
-    outcome = run_command('init', '--tool', 1, 0, 0, 0, '-o', tmp_path / 'study')
-    assert '--tool-size' in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -419,13 +348,3 @@ def test_a_study_is_not_overwritten(small_study, tmp_path):
     assert (tmp_path / '02_excitation.yaml').read_bytes() == before
     succeed(*INIT, '--mounting', 'ceiling', '--force', *options)
     assert (tmp_path / '02_excitation.yaml').read_bytes() != before
-
-
-def test_help_shows_the_words_of_an_answer():
-    """Together and once: three angles are not one angle and more."""
-    shown = run_command('init', '--help').out
-    for option in (
-        '--mounting ROLL PITCH YAW]', '--tool MASS X Y Z]', '--table HEIGHT]', '--robot R]',
-        'A, Nm, Nm-without-gravity', '[SIDE:DISTANCE ...]',
-    ):
-        assert option in shown

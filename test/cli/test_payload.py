@@ -6,13 +6,11 @@
 from dataclasses import replace
 import json
 
-from builders import answer, joint_states, refusal, succeed, write_bag
+from builders import joint_states, refusal, succeed, write_bag
 import numpy as np
 import pytest
 from robot_identification.files import parse_yaml
-from robot_identification.model.identified_model import with_payload
 from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.model.regressor import static_regressor
 from robot_identification.processing.loading import load_for_model
 from robot_identification.studies.payload.report import MODEL_FILE
 from studies.payload_cases import (
@@ -128,27 +126,6 @@ def test_a_controller_gets_the_same_in_all_its_ways(absolute):
     )], values['inertia'], rtol=1e-5)
 
 
-def test_unknown_gains_make_the_scale_unobservable(files, tmp_path):
-    """The mass is null and said to be not observable; the centre is stated."""
-    bag, models = files
-    found = succeed(
-        'payload', models['relative'], bag, '-o', tmp_path / 'out', '--json', '--frame',
-        'wrist_3_link',
-    )
-    content = json.loads(found.out)
-    assert content['scale'] == 'not observable'
-    assert content['mass'] is None and content['inertia'] is None
-    assert content['standard_errors']['mass'] is None
-    assert content['set_payload'] is None
-    assert content['frame'] == 'wrist_3_link'
-    # Gains of 1 and the true ones differ from joint to joint: the model takes them as equal.
-    assert np.abs(np.array(content['center_of_mass']) - BODY.center_of_mass).max() < 0.1
-    assert 'the scale is not observable' in found.err
-    text = (tmp_path / 'out' / 'results.txt').read_text()
-    assert 'not observable' in text and 'set_target_payload' not in text
-    assert not (tmp_path / 'out' / MODEL_FILE).exists()
-
-
 def test_the_model_with_the_payload_predicts_the_loaded_run(files, absolute):
     """Of the torque that the bare arm's model leaves in the loaded bag, little is left."""
     bag, models = files
@@ -166,57 +143,3 @@ def test_the_model_with_the_payload_predicts_the_loaded_run(files, absolute):
     # the first five joints, and of the last, about whose axis it is small, at least something.
     assert np.all(of_arm[:5] < 0.5 * of_bare[:5])
     assert of_arm[5] < of_bare[5]
-
-
-@pytest.fixture(scope='module')
-def resting(files):
-    """Return a bag with rests at four poses, each reached from both sides, with the body."""
-    bag, models = files
-    model = load_model(models['absolute'])
-    robot = model.robot
-    rng = np.random.default_rng(4)
-    q = np.vstack([
-        np.vstack([pose - side * np.linspace(0.2, 0.0, 60)[:, None], np.tile(pose, (300, 1))])
-        for pose in rng.uniform(-1.5, 1.5, size=(4, robot.n)) for side in (-1.0, 1.0)
-    ])
-    torque = with_payload(model, BODY).theta_lifted[: 10 * robot.n]
-    gravity = (static_regressor(robot, q) @ torque).reshape(q.shape)
-    # Noise of the sensors, without which errors would be those of rounding.
-    effort = gravity / robot.drives.drive_gain + 0.01 * rng.normal(size=q.shape)
-    return write_bag(
-        bag.parent / 'resting',
-        joint_states(
-            robot.joint_names, 1.0 + 0.01 * np.arange(len(q)), q, np.zeros_like(q), effort,
-        ),
-        {'robot': 'ur5', 'effort_unit': 'A'},
-    )
-
-
-def test_rests_leave_no_model(files, resting, tmp_path):
-    """Mass and centre are stated, the model would need the inertia; a controller does not."""
-    content = answer(
-        'payload', files[1]['absolute'], resting, '-o', tmp_path / 'out', '--static'
-    )
-    # Rows of 1 s of 0.13 N m noise; beside it the errors of the bare arm's model.
-    assert content['mass'] == pytest.approx(BODY.mass, rel=0.02)
-    assert set(content['set_payload']) == {'m', 'cog'}
-    assert not (tmp_path / 'out' / MODEL_FILE).exists()
-
-
-def test_what_is_hardly_seen_is_not_for_a_controller(files, tmp_path):
-    """Of half a second the errors are larger than the body: it is not told to set it."""
-    bag, models = files
-    content = answer(
-        'payload', models['absolute'], bag, '-o', tmp_path / 'out', '--stop', '0.6'
-    )
-    assert content['weak']
-    assert content['set_payload'] is None
-    assert 'set_target_payload' not in (tmp_path / 'out' / 'results.txt').read_text()
-
-
-def test_one_pose_is_not_enough(files, tmp_path):
-    """The bag rests once, at its end: exit code 3, and nothing is written."""
-    bag, models = files
-    found = refusal('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--static', code=3)
-    assert "payload's m, mx, my, mz in the frame of the last link cannot be seen" in found
-    assert not (tmp_path / 'out').exists()

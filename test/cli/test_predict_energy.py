@@ -5,7 +5,7 @@
 
 import csv
 
-from builders import answer, contents, joint_states, refusal, succeed, write_bag
+from builders import answer, joint_states, refusal, succeed, write_bag
 from identified_arms import WarmArm
 import numpy as np
 import pytest
@@ -104,22 +104,3 @@ def test_energy_of_a_plan(files, tmp_path):
     column = dict(zip(header.split(','), table.T, strict=True))
     assert column['kinetic_energy'][-1] == pytest.approx(column['kinetic_energy'][0], rel=1e-6)
     assert column['potential_energy'][-1] == pytest.approx(0.0, abs=1e-6)
-
-
-@pytest.mark.parametrize(('arguments', 'message'), [
-    (['BAG', '--energy', '--causal'], 'leave out --causal'),
-    (['BAG', '--threshold', '3'], '--threshold is for --energy'),
-    (['BAG', '--energy', '--threshold', '-3'], 'allowed are 0 to inf'),
-    (['BAG', '--energy', '--threshold', '0'], 'must be positive'),
-    (['--energy'], 'name a BAG'),
-    (['BAG', '--energy', '--trajectory', 'TRAJECTORY'], 'one of the two'),
-    (['--trajectory', 'TRAJECTORY'], '--trajectory is for --energy'),
-])
-def test_what_does_not_fit_together(files, tmp_path, arguments, message):
-    model, bag, trajectory = files
-    names = {'BAG': bag, 'TRAJECTORY': trajectory}
-    found = refusal(
-        'predict', model, *(names.get(one, one) for one in arguments), '-o', tmp_path / 'o.csv'
-    )
-    assert message in found
-    assert contents(tmp_path) == {}

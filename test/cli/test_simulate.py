@@ -3,7 +3,7 @@
 
 """`simulate`: arms with the effects of a lab's, once or repeatedly."""
 
-from builders import answer, refusal, succeed, topics_of
+from builders import answer, succeed, topics_of
 import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
@@ -102,22 +102,3 @@ def test_a_plain_arm_is_what_it_was(simulate, ur5, tmp_path):
     )
     np.testing.assert_array_equal(effort, again)
     assert all(np.abs(other - effort).max() > 0.0 for other in others)
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    (('--repeat', '0'), '--repeat: 0, allowed are 1 to inf'),
-    (('--stiffness', '0'), 'elastic joints have stiffness 0'),
-    (('--warm-up', '0'), 'acceleration is 0, it must be > 0'),
-    (('--velocity-loop', '0'), 'velocity loop: noise is 0, it must be > 0'),
-])
-def test_refuses_what_is_no_arm(simulate, tmp_path, options, message):
-    assert message in refusal(*simulate, *options, '-o', tmp_path / 'bag')
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_bag_is_written_over(simulate, tmp_path):
-    """Seen before anything is simulated, also for the second of two."""
-    (tmp_path / 'bag_2').mkdir()
-    found = refusal(*simulate, '--repeat', '2', '--separate-bags', '-o', tmp_path / 'bag')
-    assert 'bag_2 exists already' in found
-    assert not (tmp_path / 'bag_1').exists()

@@ -101,23 +101,3 @@ def test_files_are_whole_and_not_overwritten(files, tmp_path):
     text = (out / 'results.txt').read_text()
     assert first.out.startswith(text)
     assert max(map(len, text.splitlines())) <= 100
-
-
-def test_a_model_at_a_temperature(files, tmp_path):
-    """Outside the lines' range a warning says what is taken."""
-    outcome = succeed('temperature', *files, '-o', tmp_path / 'out', '--at', 50)
-    assert 'pan: 50.0 deg C is outside 22.0 to 38.0' in outcome.err
-    model = load_model(tmp_path / 'out' / 'identified_model.yaml')
-    assert 'temperature_viscous' not in {term.law.name for term in model.parameters.friction}
-    np.testing.assert_array_equal(model.temperature, [50.0] * 3)
-
-
-def test_along_a_trajectory(files, tmp_path):
-    """The change of torque is that along the given motion; a file edited by hand is refused."""
-    path = write_trajectory(tmp_path / 'trajectory.yaml')
-    options = ('temperature', *files, '--trajectory', path, '--json', '-o')
-    given = json.loads(run_command(*options, tmp_path / 'a').out)
-    assert given['torque']['samples'] == PERIOD * 100 + 1
-    assert given == json.loads((tmp_path / 'a' / 'temperature.json').read_text())
-    path.write_text(path.read_text().replace('- reach', '- beyond').replace('reach', 'beyond'))
-    assert 'does not match its sha256' in refusal(*options, tmp_path / 'b', code=5)

@@ -9,7 +9,6 @@ of doubles, and the requirement is 1e-6.
 """
 
 import ctypes.util
-from dataclasses import replace
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -19,7 +18,6 @@ from known_models import mujoco_torque, pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import InconsistentModelError
 from robot_identification.export.arm import build_pinocchio_model
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.export.sdf import export_sdf
@@ -100,58 +98,6 @@ def test_pinocchio_model_has_rotors_friction_and_limits(model):
     np.testing.assert_array_equal(built.upperPositionLimit, model.robot.limits.upper)
     np.testing.assert_array_equal(built.effortLimit, [80.0, 120.0, 60.0])
     np.testing.assert_array_equal(built.gravity.linear, model.robot.gravity)
-
-
-def test_pinocchio_model_leaves_the_models_own_robot_alone(model):
-    before = [body.copy() for body in model.robot.pinocchio.inertias]
-    build_pinocchio_model(model)
-    assert all(a == b for a, b in zip(before, model.robot.pinocchio.inertias, strict=True))
-    assert not model.robot.pinocchio.armature.any()
-
-
-def test_a_model_without_consistent_parameters_is_refused(model):
-    with pytest.raises(InconsistentModelError, match='everything is not exported: it is said why'):
-        build_pinocchio_model(
-            replace(model, theta_consistent=None, consistency_note='it is said why')
-        )
-
-
-@pytest.mark.parametrize('name', NAMES)
-def test_a_urdf_parser_reads_the_same_bodies(models, name):
-    """Names, places of joints, and inertials, against Pinocchio's reading of the same text."""
-    parser = pytest.importorskip(
-        'urdf_parser_py.urdf', reason='urdf_parser_py, a URDF parser, is not installed'
-    )
-    text = export_urdf(models[name])
-    found = parser.URDF.from_xml_string(text)
-    expected = pin.buildModelFromXML(text)
-    inertias = [pin.Inertia.Zero() for _ in expected.names]
-    for body in (one for one in found.links if one.inertial is not None):
-        frame = expected.frames[expected.getFrameId(body.name, pin.FrameType.BODY)]
-        inertia = body.inertial.inertia.to_matrix()
-        place = frame.placement * parsed_pose(body.inertial.origin)
-        inertias[frame.parentJoint] += place.act(
-            pin.Inertia(body.inertial.mass, np.zeros(3), np.array(inertia))
-        )
-    for number, inertia in list(enumerate(expected.inertias))[1:]:
-        assert inertias[number].isApprox(inertia, PRECISION)
-    for joint in found.joints:
-        frame = expected.frames[expected.getFrameId(joint.name)]
-        parent = expected.frames[expected.getFrameId(joint.parent, pin.FrameType.BODY)]
-        moved = expected.jointPlacements[frame.parentJoint]
-        if joint.type == 'fixed':
-            moved = frame.placement
-        assert moved.isApprox(parent.placement * parsed_pose(joint.origin), PRECISION)
-
-
-def parsed_pose(origin):
-    """Return the pose that urdf_parser_py has read."""
-    if origin is None:
-        return pin.SE3.Identity()
-    return pin.SE3(
-        pin.rpy.rpyToMatrix(*(origin.rpy or (0.0, 0.0, 0.0))),
-        np.array(origin.xyz or (0.0, 0.0, 0.0)),
-    )
 
 
 def numbers(text):

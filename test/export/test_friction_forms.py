@@ -8,7 +8,6 @@ from dataclasses import replace
 from export.exported_models import changed_prior, everything, model_of
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.export.friction_forms import fit_all_frictions, FORMS
 from robot_identification.export.mjcf import export_mjcf
 
@@ -121,14 +120,6 @@ def test_richer_forms_fit_better_and_say_by_how_much(robot):
         assert fitted.describe('turn') in text
 
 
-def test_a_cubic_law_is_a_polynomial(robot):
-    """Coefficients are the law's, but for the tanh that stands for the sign in Coulomb's."""
-    model = model_with(robot, 'coulomb,viscous,cubic_viscous')
-    fitted = fit_all_frictions(model, 'polynomial')[0]
-    assert fitted.damping == pytest.approx((SLIDING['fv'], 0.0, SLIDING['fvc']), abs=5e-3)
-    assert fitted.misfit < 1e-4
-
-
 def test_a_polynomial_never_pushes(robot):
     """Where friction falls with speed, it does not fall below zero beyond the speeds seen."""
     model = model_with(robot, 'stribeck,viscous')
@@ -137,8 +128,3 @@ def test_a_polynomial_never_pushes(robot):
     theta[names.index('fs1')], theta[names.index('fv1')] = 40.0, 0.0
     fitted = fit_all_frictions(replace(model, theta_consistent=theta), 'polynomial')[0]
     assert np.all(fitted.torque(np.linspace(0.0, 2.0 * FASTEST, 200)) >= 0.0)
-
-
-def test_an_unknown_form_is_refused(robot):
-    with pytest.raises(UsageError, match="no form of friction 'wet': there are plain"):
-        export_mjcf(model_with(robot, 'coulomb'), 'wet')

@@ -4,7 +4,6 @@
 """The MuJoCo model says what the arm is, in MuJoCo's words."""
 
 from dataclasses import replace
-import xml.etree.ElementTree as ElementTree
 
 from builders import joint, link, robot_urdf
 from export.exported_models import changed_prior, model_of
@@ -84,13 +83,6 @@ def test_a_root_called_world_is_mujocos_own(mujoco):
     assert not read.jnt_limited[0]
     assert not read.actuator_ctrllimited[0]
     np.testing.assert_allclose(read.site('flag').pos, [0, 0, 2])
-
-
-def test_locked_joints_are_named_in_a_comment(model):
-    text = export_mjcf(model)
-    assert 'Joints that stand still: way at 0.4, swivel at 0.7, grip at -0.02.' in text
-    joints = ElementTree.fromstring(text).iter('joint')
-    assert [element.get('name') for element in joints] == ['turn', 'slide', 'tip']
 
 
 @pytest.mark.parametrize(('index', 'value', 'words'), [

@@ -4,21 +4,17 @@
 """What was identified goes into a user's MuJoCo scene, and nothing else changes there."""
 
 from dataclasses import replace
-from pathlib import Path
 import re
-import shutil
-import subprocess
 
 from builders import contents, run_command
 from export.exported_models import changed_prior, model_of, random_motion, rigid_torque
-from export.menagerie_scene import ARM, arm_urdf, SCENE, scene_model, write_scene
+from export.menagerie_scene import ARM, arm_urdf, scene_model, write_scene
 from known_models import mujoco_torque
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.formats import ExportOptions
 from robot_identification.export.mjcf_into import make_mjcf
-from robot_identification.export.xml_editor import read_scene
 from robot_identification.model import dump_model, make_robot_model, parse_urdf
 
 JOINTS = ['turn', 'lift', 'reach']
@@ -122,20 +118,6 @@ def test_joints_with_other_names_are_told(mujoco, model, rng, tmp_path):
     assert_moves_like(mujoco, written, model, rng, ['j1', 'j2', 'reach'])
 
 
-def test_lengths_rounded_to_millimetres_are_taken_and_said(mujoco, model, tmp_path):
-    """As published scenes have them; the body stands on its own axis."""
-    # One axis is 1 mm beside the other: the arm is laid between both.
-    path = write_scene(tmp_path, arm=ARM.replace(b'pos="0 0.1 0.1"', b'pos="0.001 0.1 0.1"'))
-    note, = exported(model, path).notes
-    assert note.startswith('axes of the joints lie up to 0.5 mm (')
-
-
-def test_another_gravity_is_said(mujoco, model, tmp_path):
-    moon = SCENE.replace(b'<worldbody>', b'<option gravity="0 0 -1.62"/><worldbody>', 1)
-    note, = exported(model, write_scene(tmp_path, scene=moon)).notes
-    assert note.startswith('gravity is (0, 0, -1.62) m/s^2 in the scene')
-
-
 def test_a_class_default_is_overridden_only_when_told(mujoco, model, rng, tmp_path):
     classed = ARM.replace(b'<joint axis="0 1 0"/>', b'<joint axis="0 1 0" armature="0.3"/>')
     path = write_scene(tmp_path / 'in', arm=classed)
@@ -145,25 +127,6 @@ def test_a_class_default_is_overridden_only_when_told(mujoco, model, rng, tmp_pa
     found = exported(model, path, override_defaults=True)
     assert_moves_like(mujoco, write(found, tmp_path / 'out' / 'cell.xml'), model, rng)
     assert b'<joint axis="0 1 0" armature="0.3"/>' in found.after[path.parent / 'arm' / 'arm.xml']
-
-
-def test_a_body_that_the_description_lacks_is_added_only_when_told(mujoco, model, rng, tmp_path):
-    lamp = ARM.replace(
-        b'<site name="tip"',
-        b'<body name="lamp"><inertial pos="0 0 0" mass="0.2" diaginertia="1 1 1"/></body>'
-        b'<site name="tip"',
-    )
-    path = write_scene(tmp_path / 'in', arm=lamp)
-    with pytest.raises(DescriptionError, match=r"body 'lamp' \(0.2 kg\) is on the arm"):
-        exported(model, path)
-    found = exported(model, path, extra_bodies=('lamp',))
-    bare = exported(model, write_scene(tmp_path / 'bare'))
-    scenes = [
-        mujoco.MjModel.from_xml_path(str(write(export, tmp_path / name / 'cell.xml')))
-        for export, name in ((found, 'with'), (bare, 'without'))
-    ]
-    masses = [scene.body('slider').mass[0] for scene in scenes]
-    assert masses[0] == masses[1], 'the lamp is there in addition'
 
 
 @pytest.mark.parametrize(('old', 'new', 'words'), [
@@ -193,17 +156,6 @@ def test_what_the_scene_cannot_hold_is_refused_by_name(mujoco, model, tmp_path, 
     with pytest.raises(DescriptionError) as caught:
         exported(model, path)
     assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(('old', 'new', 'words'), [
-    (b'file="arm/arm.xml"', b'file="arm/no.xml"', "includes 'arm/no.xml', which is no file"),
-    (b'</mujoco>', b'<include file="arm/arm.xml"/></mujoco>', 'is included more than once'),
-    (b'<mujoco model="cell">', b'<robot>', 'tag mismatch'),
-])
-def test_includes_that_lead_nowhere_are_refused(model, tmp_path, old, new, words):
-    path = write_scene(tmp_path, scene=SCENE.replace(old, new))
-    with pytest.raises(DescriptionError, match=re.escape(words)):
-        read_scene(path)
 
 
 def test_an_arm_that_follows_other_joints_is_another_arm(mujoco, tmp_path):
@@ -242,35 +194,3 @@ def test_the_command_shows_writes_and_overwrites(mujoco, place, model, rng):
     done = run_command('export', place / 'model.yaml', '--into', scene, '--mjcf', scene, '--force')
     assert done.code == 0, done.err
     assert_moves_like(mujoco, scene, model, rng)
-
-
-def test_the_diff_is_a_patch(mujoco, place):
-    if shutil.which('patch') is None:
-        pytest.skip('the program patch is not installed')
-    scene = place / 'cell' / 'cell.xml'
-    found = run_command(
-        'export', place / 'model.yaml', '--into', scene, '--mjcf', place / 'out' / 'cell.xml',
-        '--diff',
-    )
-    assert found.code == 0, found.err
-    patched = subprocess.run(
-        ['patch', '--binary', '-o', '-', str(place / 'cell' / 'arm' / 'arm.xml')],
-        input=found.out.encode(), capture_output=True, check=True,
-    )
-    assert patched.stdout == (place / 'out' / 'arm' / 'arm.xml').read_bytes()
-    assert (place / 'out' / 'cell.xml').read_bytes() == scene.read_bytes()
-
-
-@pytest.mark.parametrize(('arguments', 'words'), [
-    (('--into', 'cell.xml', '--urdf', 'new.urdf'), 'is a MuJoCo scene: name where it is written'),
-    (('--mjcf', 'new.xml', '--override-defaults'), '--override-defaults is about a MuJoCo scene'),
-    (('--into', 'no.xml'), 'no such file'),
-])
-def test_options_that_do_not_fit_are_refused(place, arguments, words):
-    before = contents(place)
-    found = run_command('export', place / 'model.yaml', *(
-        place / 'cell' / word if Path(word).suffix else word for word in arguments
-    ))
-    assert found.code == 2
-    assert words in found.err
-    assert contents(place) == before

@@ -10,7 +10,6 @@ from export.exported_models import changed_prior, model_of
 import numpy as np
 import pytest
 from robot_identification.cli.predict import comparison_signals, write_signals_mcap
-from robot_identification.files import parse_yaml
 from robot_identification.prediction.comparison import EffortComparison
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -61,13 +60,3 @@ def test_mcaps_ros2_decoder_reads_every_message(written):
         efforts[channel.topic].append(np.array(state.effort))
     for topic, values in expected(comparison).items():
         np.testing.assert_array_equal(efforts[topic], values)
-
-
-def test_the_file_says_which_robot_and_unit(written):
-    """In the record that rosbag2 keeps its own metadata in; the last one counts."""
-    from mcap.reader import make_reader
-
-    path, _, _ = written
-    records = list(make_reader(io.BytesIO(path.read_bytes())).iter_metadata())
-    content = parse_yaml(records[-1].metadata['serialized_metadata'], 'metadata')
-    assert content['custom_data'] == {'robot': 'ur5', 'effort_unit': 'A'}

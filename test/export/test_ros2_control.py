@@ -5,7 +5,6 @@
 
 from xml.etree import ElementTree
 
-from builders import joint, link, run_command
 from export.exported_models import (
     arm_with_everything, changed_prior, exported_models, model_of, random_motion, rigid_torque,
 )
@@ -13,10 +12,9 @@ from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.urdf import make_urdf
-from robot_identification.model import dump_model, for_pinocchio, make_robot_model, parse_urdf
+from robot_identification.model import for_pinocchio, make_robot_model, parse_urdf
 import yaml
 
 
@@ -97,27 +95,3 @@ def test_a_chain_starts_behind_joints_that_were_held_and_ends_with_the_most_mass
     np.testing.assert_allclose(
         torque_of_chain(make_urdf(model, into).text, **found, motion=motion), torque, atol=1e-9
     )
-
-
-def test_the_command_names_the_mass_that_is_in_no_chain(tmp_path):
-    (tmp_path / 'model.yaml').write_text(dump_model(model_on_rail()))
-    done = run_command(
-        'export', str(tmp_path / 'model.yaml'), '--ros2-control', str(tmp_path / 'plugin.yaml')
-    )
-    said = ' '.join(done.out.split())
-    written = (tmp_path / 'plugin.yaml').read_text().replace('\n# ', ' ')
-    for text in (said, written):
-        assert 'on no link from rail to camera: box 0.6 kg, finger 0.1 kg;' in text
-
-
-def test_an_arm_that_no_chain_is_alike_is_refused(robots):
-    with pytest.raises(UsageError, match='moves camera by turn, slide, swivel, tip, the model by '
-                                         'turn, slide, tip; identify a single chain'):
-        export_ros2_control(exported_models(robots)['everything'])
-    # Two arms on one base.
-    arms = make_robot_model(parse_urdf(
-        f'<robot name="two">{link("base")}{link("left")}{link("right")}'
-        f'{joint("a", "base", "left")}{joint("b", "base", "right")}</robot>', 'two'
-    ), joints=['a', 'b'])
-    with pytest.raises(UsageError, match='moves right by b, the model by a, b;'):
-        export_ros2_control(model_of(arms, changed_prior(arms)))

@@ -37,20 +37,6 @@ def test_joints_have_limits_and_friction(model):
             assert float(text) == pytest.approx(value)
 
 
-def test_other_links_are_frames(model):
-    frames = {element.get('name'): element for element in tree_of(model).findall('frame')}
-    assert set(frames) == {'rail', 'box', 'bracket', 'camera', 'tool_frame', 'finger'}
-    assert frames['rail'].get('attached_to') == 'ground'
-    assert frames['tool_frame'].get('attached_to') == 'hand'
-
-
-def test_what_sdf_has_no_place_for_stands_in_a_comment(model):
-    text = export_sdf(model)
-    assert 'turn 1, slide 1.1, tip 1.2' in text
-    assert 'Gravity was 1.0 -2.0 -9.0 m/s^2' in text
-    assert 'way at 0.4, swivel at 0.7' in text
-
-
 @pytest.mark.parametrize('gravity', [
     [0.0, 0.0, -9.81], [0.0, 0.0, 9.81], [9.81, 0.0, 0.0], [1.0, -2.0, -9.0], [0.0, 0.0, 0.0],
 ])

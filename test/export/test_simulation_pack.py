@@ -14,7 +14,6 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import fourier_motion
-from robot_identification.errors import UsageError
 from robot_identification.estimation.standard import (
     consistent_standard_parameters, draw_consistent,
 )
@@ -75,11 +74,6 @@ def test_usd_lays_the_identified_friction_over_joints(model, tmp_path):
         # At rest the law's static friction, under the mean load.
         static = SLIDING['fs'] + SLIDING['fcl'] * LOAD
         assert values[f'{start}:staticFrictionEffort'] == pytest.approx(static, rel=1e-2)
-
-
-def test_a_path_that_is_none_is_refused(model):
-    with pytest.raises(UsageError, match=r"'World/arm' is no path of a USD prim"):
-        export_usd(model, 'World/arm')
 
 
 def test_isaac_lab_gets_friction_per_radian(model, monkeypatch):

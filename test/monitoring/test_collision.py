@@ -3,20 +3,16 @@
 
 """Who touches the arm is seen in the time that is stated; who does not is no alarm; files."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, DescriptionError, UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.monitoring import (
-    calibrate_on, CollisionCalibration, ContactObserver, load_collision_calibration,
-)
+from robot_identification.monitoring import CollisionCalibration, load_collision_calibration
 from robot_identification.monitoring.collision import (
     calibrate_thresholds, CollisionDetector, CollisionThresholds, RestMemory,
     smallest_seen, SURE,
 )
-from robot_identification.prediction.comparison import Measured
 import scipy
 
 RATE = 500.0
@@ -125,14 +121,6 @@ def test_an_error_at_rest_is_bounded_by_what_is_remembered_of_rest(rng):
     np.testing.assert_allclose(low_pass(rests * 1.0), share, atol=1e-12)
 
 
-def test_a_clock_that_goes_back_forgets_rests():
-    memory = RestMemory(BANDWIDTH)
-    still, fast = np.zeros(1), np.ones(1)
-    assert memory.step(10.0, still) == pytest.approx(1.0)
-    assert memory.step(10.002, fast) == pytest.approx(np.exp(-0.05))
-    assert memory.step(3.0, fast) == pytest.approx(0.0)
-
-
 def test_rests_do_not_make_motion_insensitive():
     """Factors are those of the noise alone; with the part for rest no alarm in five minutes."""
     # Without that part, what happens at rest is in the factor: it is more than twice as
@@ -174,28 +162,6 @@ def test_bursts_shorter_than_the_hold_are_noise():
         for k, one in enumerate(over)
     ]
     assert said == [False] * 8 + [True] * 2 + [False]
-
-
-def test_wrong_calls_are_refused(identification):
-    stamps, external = observed(15.0, 3)
-    deviation = np.ones_like(external)
-    with pytest.raises(DataError, match='too short'):
-        calibrate_thresholds(external, deviation, stamps)
-    with pytest.raises(UsageError, match='false_alarms_per_hour'):
-        calibrate_thresholds(external, deviation, stamps, false_alarms_per_hour=0.0)
-    with pytest.raises(UsageError, match='factors'):
-        CollisionThresholds(np.array([1.0, 0.0]))
-    with pytest.raises(UsageError, match=r'rest must be one number of 0 or more for each'):
-        CollisionThresholds(np.ones(2), rest=np.array([1.0, -1.0]))
-    stamps, external = observed(60.0, 3)
-    for share, verb in ((1.0, 'move'), (0.0, 'rest and reverse')):
-        with pytest.raises(DataError, match=rf'joint 1 of 2 is to {verb} in at least 20 seconds'):
-            calibrate_thresholds(
-                external, np.ones_like(external), stamps,
-                rest_share=np.full_like(external, share),
-            )
-    with pytest.raises(UsageError, match='residual'):
-        ContactObserver(identification.model.with_quality({}), RATE)
 
 
 # --- thresholds as a file ----------------------------------------------------------------
@@ -247,43 +213,3 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, calibration, model, change,
     path = written(tmp_path / 'collision.yaml', {**calibration.content(), **change})
     with pytest.raises(error, match=words):
         load_collision_calibration(path, model, SHA)
-
-
-def measured(model, seconds, seed=0):
-    """Return a rest whose efforts are the model's, with noise."""
-    rows = round(seconds * model.robot.sampling_rate)
-    rng = np.random.default_rng(seed)
-    q = np.tile([0.3, -0.8, 0.9, -0.4, 0.7, 0.1], (rows, 1))
-    effort = rng.normal(size=q.shape)
-    return Measured(
-        np.arange(rows) / model.robot.sampling_rate, q, np.zeros_like(q), effort, None
-    )
-
-
-def test_recordings_count_together(model, monkeypatch):
-    """Two are enough where one is not; 3 s each are quick, and four blocks are asked for."""
-    monkeypatch.setattr('robot_identification.monitoring.collision.FEWEST_BLOCKS', 4)
-    one, other = measured(model, 3.0), measured(model, 3.0, 1)
-    with pytest.raises(DataError, match='too short'):
-        calibrate_on(model, SHA, {'one': one}, false_alarms_per_hour=1.0)
-    both, note = calibrate_on(
-        model, SHA, {'one': one, 'other': other}, false_alarms_per_hour=1.0
-    )
-    # Less the three time constants of the observer at the start of each.
-    assert both.duration == pytest.approx(6.0 - 2.0 * 3.0 / 25.0, abs=0.1)
-    assert both.bags == ('one', 'other')
-    # They never move.
-    assert 'joint 1 of 6 is to move' in note
-    assert not both.rest.any()
-    assert np.all(both.smallest_step > 0.0)
-
-
-def test_what_cannot_be_calibrated_is_refused(model):
-    with pytest.raises(DataError, match='unknown scale'):
-        calibrate_on(
-            replace(model, relative_scale=True), SHA, {}, false_alarms_per_hour=1.0
-        )
-    still = measured(model, 1.0)
-    blind = replace(still, effort=np.full_like(still.effort, np.nan))
-    with pytest.raises(DataError, match='nothing can be observed in one'):
-        calibrate_on(model, SHA, {'one': blind}, false_alarms_per_hour=1.0)

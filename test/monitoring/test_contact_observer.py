@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.model import Motion, SignalSource
 from robot_identification.monitoring.collision import CollisionThresholds
-from robot_identification.monitoring.contact_observer import (
-    BAND_SAMPLES, ContactObserver, observe_recording,
-)
+from robot_identification.monitoring.contact_observer import ContactObserver, observe_recording
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
@@ -119,15 +117,3 @@ def test_effort_that_comes_late_is_compared_with_the_past(arm):
     rows = slice(200, None)
     np.testing.assert_allclose(external[rows], np.roll(free, shift, axis=0)[rows], atol=0.3)
     assert np.abs(told[rows]).max() > 5.0
-
-
-def test_the_band_is_found_often_enough(arm, monkeypatch):
-    """Not at every sample, which would take as long as the prediction; it changes slowly."""
-    model, t, q, dq, torque = arm
-    deviation = observe_recording(
-        model, t[:300], q[:300], dq[:300], torque[:300]
-    ).deviation
-    monkeypatch.setattr('robot_identification.monitoring.contact_observer.BAND_SAMPLES', 1)
-    exact = observe_recording(model, t[:300], q[:300], dq[:300], torque[:300]).deviation
-    changes = np.nanmax(np.abs(np.diff(exact, axis=0)), axis=0)
-    assert np.all(np.nanmax(np.abs(deviation - exact), axis=0) <= BAND_SAMPLES * changes + 1e-12)

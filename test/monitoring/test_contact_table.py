@@ -53,26 +53,6 @@ def test_the_page_has_the_figures_of_the_study(measured):
     assert page_table('contact', 'of all joints')[1:] == totals
 
 
-def test_motions_are_ones_the_arm_can_make():
-    """One after the other from rest to rest, within the limits, and of all kinds."""
-    robot, _ = study.make_arm(1)
-    limits = robot.limits
-    here, rest = study.HOME, np.zeros(6)
-    pieces = list(study.free_motions(3, 200.0))
-    assert len(pieces) >= 4
-    for motion in pieces:
-        np.testing.assert_allclose(motion.q[0], here, atol=1e-9)
-        assert np.all((limits.lower <= motion.q) & (motion.q <= limits.upper))
-        assert np.all(np.abs(motion.dq) <= limits.velocity)
-        assert np.all(np.abs(motion.ddq) <= limits.acceleration)
-        np.testing.assert_allclose(motion.dq[[0, -1]], [rest, rest], atol=0.02)
-        # Central differences: a sudden acceleration of 5 rad/s^2 is off by a half of it, for one
-        # period.
-        slope = (motion.q[2:] - motion.q[:-2]) / (2.0 * study.PERIOD)
-        assert np.abs(slope - motion.dq[1:-1]).max() < 0.5 * 5.0 * study.PERIOD
-        here = motion.q[-1]
-
-
 @pytest.fixture(scope='module')
 def arm():
     """Return the model of an arm, known but for what makes its joints stick and warm up."""
@@ -111,13 +91,3 @@ def test_a_miniature_is_silent_and_sees_pushes(arm, monkeypatch):
     assert all(one.latency <= study.WITHIN for one in moving)
     # 8 / 0.68 deviations twice, over the limit of 8: no sooner than the low-pass lets it.
     assert min(one.latency for one in moving) > 0.004
-
-
-def test_what_is_wrong_with_an_arm_is_seen(arm):
-    """The count of alarms counts: with limits below the noise there are some."""
-    robot, truth = study.make_arm(1)
-    motion = next(study.free_motions(4, 1.0)).part(slice(0, 300))
-    simulator = study.MujocoRobot(robot, truth, study.Sensors(), motion.q[0], 1)
-    low = CollisionThresholds(np.full(6, 0.05), rest=np.zeros(6))
-    run = study.record(robot, simulator, motion)
-    assert study.observe(arm, [run], low).touched.any()

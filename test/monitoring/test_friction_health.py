@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from known_models import known_model, true_model
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.files import dump_yaml, parse_yaml, to_plain
 from robot_identification.model.regressor import (
@@ -26,7 +26,7 @@ from robot_identification.monitoring.friction_change import estimate_change, Mot
 from robot_identification.monitoring.friction_health import FrictionHealth
 from robot_identification.monitoring.health_options import HealthOptions
 from robot_identification.monitoring.health_reference import (
-    HealthReference, JointReference, read_reference, write_reference,
+    HealthReference, read_reference, write_reference,
 )
 from robot_identification.simulation.ground_truth import draw_truth, VISCOUS_SLOPE
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
@@ -158,34 +158,6 @@ def test_silent_while_a_joint_with_a_law_of_temperature_warms_up(ur5, truth):
     assert [joint.joint for joint in found if joint.state == 'changed'] == ['elbow_joint']
 
 
-def test_silent_while_a_joint_whose_slope_was_learned_warms_up(model, truth):
-    """It learns while it warms by 7 degC, and is judged up to 15."""
-    health = FrictionHealth(model, OPTIONS)
-    drive(health, model, truth, moving(1, 240.0), temperature=(COLD, COLD + 8.0))
-    slopes = [joint.slope for joint in health.reference.joints]
-    # A part of friction is viscous, so that all of it falls by less than 1.4 %/K.
-    assert all(VISCOUS_SLOPE < slope < 0.2 * VISCOUS_SLOPE for slope in slopes)
-    found = drive(
-        health, model, truth, moving(2, 120.0), start=240.0, temperature=(COLD + 8, COLD + 15.0)
-    )
-    assert 'changed' not in states(found)
-    assert states(found).count('healthy') >= 4
-    found = drive(
-        health, model, worn(truth, 0, 1.2), moving(3, 80.0), start=360.0,
-        temperature=(COLD + 10.0, COLD + 10.0),
-    )
-    assert states(found)[0] == 'changed'
-    assert 'changed' not in states(found)[1:]
-
-
-def test_too_far_from_a_reference_without_slope_nothing_is_said(model, truth, reference):
-    """Neither an alarm nor health: nobody knows what friction is like there."""
-    health = FrictionHealth(model, OPTIONS, reference)
-    found = drive(health, model, truth, moving(2, 80.0), temperature=(COLD + 15.0, COLD + 15.0))
-    assert states(found) == ['not judged'] * 6
-    assert found[0].reason.startswith('15 deg C from the reference: it is 39 deg C and was 24')
-
-
 def test_without_temperatures_warming_is_no_wear(model, truth, reference):
     """It is told from changes above 35 % only, and the reason says so."""
     health = FrictionHealth(model, OPTIONS, reference)
@@ -256,15 +228,6 @@ def test_torques_of_another_unit_have_the_same_changes(model, truth):
     np.testing.assert_allclose(*changes, rtol=1e-6, atol=1e-9)
 
 
-def test_a_model_without_friction_is_of_no_use(ur5, truth):
-    """It is said, and nothing is raised."""
-    bare = known_model(ur5, 'none', true_inertial_parameters(ur5, truth))
-    health = FrictionHealth(bare, OPTIONS)
-    found = drive(health, bare, truth, moving(1, 120.0))
-    assert states(found) == ['not judged'] * 6
-    assert found[0].reason == 'the model has no friction for this joint: identify one with it'
-
-
 def feed(health, stamp, value=0.5, **others):
     """Take one joint state in which everything has one value, but for what is named."""
     given = {
@@ -292,25 +255,6 @@ def test_whatever_comes_nothing_is_raised(model, bad):
         stamp += elapsed if math.isfinite(elapsed) else 1.0
         feed(health, stamp if math.isfinite(elapsed) else elapsed, **{name: value})
     assert len(health.report()) == 6
-
-
-@pytest.mark.parametrize(('friction', 'residual', 'temperature', 'state'), [
-    # Residuals that are zero, all friction, nothing but an offset, or beyond any friction.
-    (1.0, 0.0, 24.1, 'healthy'), (1.0, 0.5, 1e9, 'healthy'), (0.0, 1.0, 25.0, 'not judged'),
-    (1e-9, 1.0, math.inf, 'not judged'),
-])
-def test_degenerate_motion_raises_nothing(model, friction, residual, temperature, state):
-    """All joints to and fro alike, without noise: no direction of a payload is shown."""
-    health = FrictionHealth(model, replace(OPTIONS, sliding_time=1.0, reference_windows=10))
-    for k in range(4800):
-        sign = 1.0 if k % 50 < 25 else -1.0
-        feed(
-            health, PERIOD * k, q=0.3, dq=0.5 * sign, ddq=0.0, friction=friction * sign,
-            residual=residual * sign, temperature=temperature,
-        )
-    report = health.report()
-    assert sum(joint.state == state for joint in report) >= 4, report
-    assert 'changed' not in states(report)
 
 
 def random_blocks(rng, n, count):
@@ -396,21 +340,6 @@ def test_a_reference_is_written_and_read(model, reference, tmp_path):
         write_reference(path, reference)
 
 
-def test_a_reference_of_another_model_is_refused(ur5, model, truth, reference, tmp_path):
-    """Other friction, other joints, other windows; other bodies are a payload's matter."""
-    path = tmp_path / 'health.yaml'
-    write_reference(path, reference)
-    with pytest.raises(DescriptionError, match=r'learned with another model of friction'):
-        read_reference(path, true_model(ur5, worn(truth, 0, 1.01)))
-    heavier = true_model(ur5, replace(truth, mass_factor=1.1 * truth.mass_factor))
-    assert read_reference(path, heavier) == reference
-    other = replace(reference, joint_names=('a', 'b', 'c', 'd', 'e', 'f'))
-    with pytest.raises(DescriptionError, match=r'joints are a, b, c, d, e, f, those of the model'):
-        FrictionHealth(model, OPTIONS, other)
-    with pytest.raises(UsageError, match=r'learned with sliding_time 4, and 10 is set'):
-        FrictionHealth(model, None, reference)
-
-
 ELBOW = ('joints', 'elbow_joint')
 
 
@@ -428,36 +357,3 @@ def test_a_damaged_reference_is_refused(reference, keys, value):
     where = 'health.yaml: elbow_joint: ' if len(keys) == 3 else 'health.yaml'
     with pytest.raises(DescriptionError, match=where):
         HealthReference.from_dict(changed(content, (*keys, value)), 'health.yaml')
-
-
-def test_a_joint_that_never_moved_learns_later(model, reference):
-    """A reference may know some joints only."""
-    some = replace(reference, joints=(None, *reference.joints[1:]))
-    content = parse_yaml(dump_yaml(to_plain(some.to_dict())), 'text')
-    assert HealthReference.from_dict(content, 'text') == some
-    found = FrictionHealth(model, OPTIONS, some).report()
-    assert states(found) == ['learning', *['not judged'] * 5]
-    assert found[0].reason.startswith('0 of 12 windows of the reference')
-
-
-def test_a_reference_of_a_useless_model_is_said_to_be_so(model, truth, reference):
-    """Friction a fifth of the model's: its changes would be those of something else."""
-    poor = replace(reference.joints[0], change=-0.8)
-    assert isinstance(poor, JointReference)
-    health = FrictionHealth(
-        model, OPTIONS, replace(reference, joints=(poor, *reference.joints[1:]))
-    )
-    found = drive(health, model, truth, moving(2, 40.0), temperature=(COLD, COLD))
-    assert found[0].state == 'not judged'
-    assert 'identify the arm again' in found[0].reason
-
-
-@pytest.mark.parametrize('wrong', [
-    {'sliding_time': 0.0}, {'sliding_time': math.nan}, {'reference_windows': 12.5},
-    {'reference_windows': 3}, {'slow_velocity': '0.1'}, {'hours_between_alarms': math.inf},
-    {'change_to_see': 0.05},
-])
-def test_options_out_of_range_are_refused(wrong):
-    """Each by its name."""
-    with pytest.raises(IdentificationError, match=f'{next(iter(wrong))} is'):
-        HealthOptions(**wrong)

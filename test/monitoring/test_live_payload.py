@@ -10,14 +10,12 @@ from long_tests import some_by_day
 from monitoring.arm_at_work import ArmAtWork, feed, resting
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.payload import to_frame
 from robot_identification.monitoring.live_payload import (
     HEAVIEST, IMPOSSIBLE, LivePayload, NONE, NOT_YET, PAYLOAD, QUANTITIES, RecursivePayload,
     SLOWEST, USUAL_CHANGE,
 )
-from robot_identification.monitoring.live_residuals import LiveResiduals
 from studies.payload_cases import BODY, NOISE
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -114,31 +112,6 @@ def test_a_payload_that_is_taken_and_dropped_is_reported(arm, rng):
     assert estimator.changes[1].before == pytest.approx(BODY.mass, rel=0.05)
 
 
-def test_a_payload_that_is_taken_at_rest_is_found_with_the_next_motion(arm, bare, loaded, rng):
-    """As grippers do it: stop, close, go on."""
-    times, motion, tau = first(bare, 400)
-    estimator = estimated(arm, (times, motion, tau), rng)
-    still = resting(motion, 100)
-    feed(estimator, times[-1] + 0.1 * np.arange(1, 101), still, np.tile(NOISE, (100, 1)))
-    assert estimator.changes == ()
-    _, motion, tau = first(loaded, 300)
-    feed(estimator, 40.0 + times[:300], motion, arm.residual(motion, tau, rng))
-    (change,) = estimator.changes
-    assert 40.0 < change.stamp < 42.0
-    assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
-
-
-def test_nothing_changes_in_five_minutes_of_noise(arm, rng):
-    """At 0.1 false alarms an hour one would be a chance of 1 %; the residuals are correlated."""
-    times, motion, tau = arm.work(9, 60.0, body=True, rate=12.5)
-    estimator = RecursivePayload(arm.model, rate=12.5)
-    for turn in range(5):
-        residual = arm.residual(motion, tau, rng, correlation=0.8)
-        feed(estimator, turn * 60.0 + times, motion, residual)
-    assert estimator.changes == ()
-    assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
-
-
 def test_an_hour_at_rest_changes_nothing(arm, loaded, rng):
     """Neither estimate nor errors, to the last bit: no wind-up; and the next motion goes on."""
     times, motion, tau = loaded
@@ -218,23 +191,6 @@ def test_a_negative_mass_is_no_payload(arm, bare, rng):
     assert 'negative' in estimate.reason
 
 
-def test_numbers_of_no_body_are_flagged(arm, loaded, rng):
-    """An inertia that is far too large about one axis is none of any body."""
-    times, motion, tau = loaded
-    estimator = RecursivePayload(arm.model)
-    spoiled = BODY.parameters.copy()
-    spoiled[4] += 0.5
-    back = np.linalg.solve(to_frame(arm.robot, BODY.frame), spoiled)
-    residual = np.array([
-        estimator.regressor(*row) @ back
-        for row in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ]) + NOISE * rng.normal(size=tau.shape)
-    feed(estimator, times, motion, residual)
-    estimate = estimator.estimate
-    assert (estimate.verdict, estimate.payload) == (IMPOSSIBLE, None)
-    assert 'no body' in estimate.reason
-
-
 def test_friction_that_warms_up_is_not_taken_for_a_payload(arm, rng):
     """A fifth less viscous friction than the model has: no payload all the same, and no change."""
     truth = replace(arm.truth, viscous=0.8 * arm.truth.viscous)
@@ -296,34 +252,3 @@ def test_nonsense_is_left_out(arm, rng):
     assert estimator.changes == ()
     assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
     np.testing.assert_array_equal(estimator.estimate.parameters, usual.estimate.parameters)
-
-
-def test_the_filter_begins_anew_after_a_pause(arm):
-    """And after a clock that goes back; what is not finite or repeated is left out."""
-    residuals = LiveResiduals(arm.model, 125.0)
-    state = np.zeros((3, 6))
-
-    def samples(start, count):
-        """Return how many come of a row of joint states."""
-        return sum(
-            residuals.step(start + k / 125.0, *state) is not None for k in range(count)
-        )
-
-    # 25 a second, but for the 0.3 s in which the filter settles.
-    assert samples(0.0, 125) in (17, 18)
-    assert residuals.step(124 / 125.0, *state) is None
-    assert residuals.step(1.0, np.full(6, np.nan), *state[1:]) is None
-    assert samples(1.0, 125) == 25
-    for start in (10.0, 3.0):
-        assert samples(start, 125) in (17, 18)
-    with pytest.raises(UsageError, match='rate of the joint states'):
-        LiveResiduals(arm.model, 0.0)
-
-
-def test_wrong_calls_are_refused(arm):
-    with pytest.raises(UsageError, match='residual of its 6 joints'):
-        RecursivePayload(replace(arm.model, quality={}))
-    with pytest.raises(UsageError, match='relative scale'):
-        RecursivePayload(replace(arm.model, relative_scale=True))
-    with pytest.raises(UsageError, match='no link forearm_link is fixed'):
-        RecursivePayload(arm.model, 'forearm_link')

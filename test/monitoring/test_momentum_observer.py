@@ -7,7 +7,6 @@ from known_models import known_model
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import equivalent_bodies, Motion, prior_inertial_parameters
 from robot_identification.monitoring.contact_observer import MomentumObserver
 
@@ -89,13 +88,3 @@ def test_converges_with_its_time_constant(model, bandwidth):
     np.testing.assert_allclose(
         found[-1], (1.0 - np.exp(-bandwidth * 1.5)) * external[-1], atol=5e-3
     )
-
-
-def test_wrong_calls_are_refused(model):
-    with pytest.raises(UsageError, match='bandwidth'):
-        MomentumObserver(model, 0.0)
-    observer = MomentumObserver(model)
-    state = np.zeros(6)
-    observer.step(0.0, state, state, state, state)
-    with pytest.raises(UsageError, match='elapsed'):
-        observer.step(0.0, state, state, state, state)

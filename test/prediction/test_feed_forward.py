@@ -3,14 +3,12 @@
 
 """What is fed forward follows the wanted motion, within bounds, and never a noise or a NaN."""
 
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 from known_models import known_model, limited
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.sample_torque import RigidTorque
@@ -147,16 +145,6 @@ def test_every_torque_is_finite_and_within_the_limit(model, samples):
         assert np.all(np.abs(torque) <= 0.5 * LIMIT)
 
 
-def test_what_the_limit_cuts_is_said(model):
-    """The first joint has less effort than it takes to move it."""
-    weak = replace(model, robot=limited(model.robot, 3.0))
-    feed_forward = FeedForward(weak, FeedForwardOptions(gravity=False))
-    torque = run(feed_forward, np.full((50, 3), 0.5))
-    np.testing.assert_array_equal(torque[-1], np.full(3, 3.0))
-    assert feed_forward.limited.all()
-    assert FeedForward(model).limited.tolist() == [False] * 3
-
-
 def observe(model, feed_forward, extra, count):
     """Return the observer's torque after every sample of a known motion, shape (count, 3)."""
     rigid, fed, found = RigidTorque(model), REST, []
@@ -210,53 +198,3 @@ def test_a_resting_joint_keeps_what_was_observed(model):
     for k in range(200, 220):
         feed_forward.step(start + k * PERIOD, Q, np.full(3, -0.1), REST, np.full(3, 50.0))
     assert np.all(feed_forward.disturbance != kept)
-
-
-@pytest.mark.parametrize('stamp', [5.0, -1.0])
-def test_a_pause_and_a_clock_that_goes_back_begin_anew(model, stamp):
-    """What was observed, and the direction, belong to another time."""
-    options = FeedForwardOptions(observer_bandwidth=2.0)
-    feed_forward = FeedForward(model, options)
-    observe(model, feed_forward, np.full(3, 3.0), 500)
-    moving, tau = np.full(3, 0.3), np.full(3, 7.0)
-    np.testing.assert_array_equal(
-        feed_forward.step(stamp, Q, moving, moving, tau),
-        FeedForward(model, options).step(stamp, Q, moving, moving, tau),
-    )
-
-
-def test_a_stamp_that_comes_twice_moves_nothing(model):
-    """The same sample again has the same torque."""
-    feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
-    moving = np.full(3, 0.3)
-    for k in range(5):
-        torque = feed_forward.step(k * PERIOD, Q, moving, moving, moving)
-    np.testing.assert_array_equal(feed_forward.step(4 * PERIOD, Q, moving, moving, moving), torque)
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'friction': 'all'}, r"friction is 'all', known are none, kinetic, break_away"),
-    ({'observer_bandwidth': 0.0}, r'observer_bandwidth is 0\.0'),
-    ({'observer_share': 1.5}, r'observer_share is 1\.5'),
-    ({'effort_share': 0.0}, r'effort_share is 0\.0'),
-    ({'moving_velocity': -1.0}, r'moving_velocity is -1\.0'),
-    ({'slow_velocity': np.inf}, r'slow_velocity is inf'),
-    ({'transition_time': np.nan}, r'transition_time is nan'),
-])
-def test_options_out_of_range_are_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        FeedForwardOptions(**options)
-
-
-def test_what_cannot_be_fed_forward_is_refused(model, robots):
-    """Torques of unknown scale, torques for other joints, a bound that is not known."""
-    with pytest.raises(UsageError, match=r'torques of an unknown scale'):
-        FeedForward(replace(model, relative_scale=True))
-    for wrong in ([1.0, 2.0], [1.0, np.nan, 2.0], [1.0, -1.0, 2.0]):
-        with pytest.raises(UsageError, match=r'break-away torques .* are not 3 numbers'):
-            FeedForward(model, break_away=np.array(wrong))
-    unknown = replace(model, robot=limited(robots['mixed'], np.inf))
-    with pytest.raises(UsageError, match=r'effort limit of turn, slide, tip is unknown'):
-        FeedForward(unknown, FeedForwardOptions(observer_bandwidth=1.0))
-    with pytest.raises(UsageError, match=r'dq_wanted .* needed is \(3,\)'):
-        FeedForward(model).step(0.0, Q, REST, np.zeros(2))

@@ -226,13 +226,6 @@ def test_a_servo_leaves_torque_over_stiffness(stiffness, damping):
     np.testing.assert_allclose(found, 0.3 + 2.0 / stiffness, atol=1e-5 * 2.0 / 40.0)
 
 
-def test_what_is_faster_than_any_arm_is_no_number():
-    """One of two rollouts is lost, and the other one goes on."""
-    found = turned(known_wheel(), [[1.0e4], [1.0]])[-1]
-    assert np.isnan(found[0])
-    assert found[1] == pytest.approx(0.5 * 1.0 / 0.25 * HALF_SECOND**2, rel=1e-9)
-
-
 def test_friction_is_that_at_the_recorded_temperature():
     """A joint without a temperature that its friction needs is refused."""
     step, model = 0.001, known_wheel('viscous,temperature_viscous', fv=1.0, fvT=-0.02)
@@ -247,9 +240,3 @@ def test_friction_is_that_at_the_recorded_temperature():
     assert found == pytest.approx(expected, rel=2e-3)
     with pytest.raises(DataError, match='no joint temperatures'):
         start(dynamics, model.robot, rest, rest)
-
-
-def test_elastic_joints_are_refused():
-    """Two encoders a joint, two motions a joint."""
-    with pytest.raises(DataError, match='two encoders'):
-        ForwardDynamics(replace(known_wheel(), provenance={'two_encoders': True}))

@@ -8,10 +8,9 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import sliding_torque
-from robot_identification.prediction.friction_table import no_friction, tabulate_friction
+from robot_identification.prediction.friction_table import tabulate_friction
 
 SPEEDS = np.array([0.02, 0.1, 0.5, 1.0])
 
@@ -86,18 +85,3 @@ def test_a_law_of_temperature_takes_the_one_that_is_known(robots):
     warm = replace(model, temperature=np.full(3, 35.0))
     assert at(tabulate_friction(warm), 1.0)[0] == pytest.approx(1.5, rel=1e-3)
     assert at(tabulate_friction(warm, np.full(3, 45.0)), 1.0)[0] == pytest.approx(1.0, rel=1e-3)
-
-
-def test_friction_that_is_no_number_is_refused(robots):
-    """Rather than fed to motors; the joint and the law are named."""
-    model = known_model(robots['mixed'], 'viscous', fv=1.0)
-    theta = model.theta_base.copy()
-    theta[model.reduction.names.index('fv2')] = np.nan
-    model = replace(model, theta_base=theta)
-    name = robots['mixed'].joint_names[1]
-    with pytest.raises(DataError, match=rf'{name}: friction law viscous gives no number'):
-        tabulate_friction(model)
-
-
-def test_without_a_model_there_is_no_friction():
-    assert at(no_friction(3), 0.5, 10.0) == (0.0, 0.0)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
 from robot_identification.model import (
     correction_blocks, CORRECTIONS, Corrections, FastVelocity, JointCorrection, JointDeviation,
     Motion, PositionSeries, Ripple,
@@ -85,18 +84,3 @@ def test_they_are_for_the_rate_and_the_cut_off_they_were_found_at(model, given, 
     assert np.any(prediction.correction != 0.0) == (not why)
     found = predictor.deviation(prediction.motion)
     assert (None if found is None else found.tolist()) == (deviation and [[deviation] * 3])
-
-
-def test_a_filter_that_looks_ahead_is_none_of_a_live_arm(model):
-    """Only a file that was changed by hand has one."""
-    ahead = JointCorrection(0, FastVelocity(((-1, -1), (0, 0))), np.ones(2))
-    with pytest.raises(DescriptionError, match='look ahead'):
-        TorquePredictor(replace(model, corrections=Corrections(RATE, (), (ahead,))))
-
-
-def test_a_recording_without_velocities_has_no_causal_kinematics(rng):
-    dataset = dataset_of(rng, np.arange(50) / RATE)
-    assert causal_signals(replace(dataset, measured_dq=None)) is None
-    lacking = dataset.measured_dq.copy()
-    lacking[:, 1] = np.nan
-    assert causal_signals(replace(dataset, measured_dq=lacking)) is None

@@ -8,7 +8,6 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import FRICTION_LAWS, Motion, standard_torque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing import CAUSAL_CUTOFF, CAUSAL_ORDER
@@ -110,16 +109,6 @@ def test_filters_start_anew_after_a_gap_or_a_clock_that_jumps(robots, jump):
     assert np.all(np.isfinite(first))
 
 
-def test_an_uninterrupted_recording_never_restarts(viscous):
-    """A few lost messages are no gap."""
-    t = np.delete(np.arange(200), [50, 51, 52, 120]) / RATE
-    predictor = TorquePredictor(viscous)
-    predictor.run(t, *recording(t))
-    started = predictor.restarts
-    predictor.run(t + t[-1] + 1.0 / RATE, *recording(t))
-    assert predictor.restarts == started
-
-
 @pytest.mark.parametrize('where', ['stamp', 'q', 'dq'])
 @pytest.mark.parametrize('value', [np.nan, np.inf])
 def test_what_is_not_finite_gives_no_prediction(viscous, where, value):
@@ -149,17 +138,3 @@ def test_a_repeated_stamp_gives_no_prediction(viscous):
     assert predictor.step(1.002, q, dq) is not None
     rows = np.zeros((3, 3))
     assert np.isnan(predictor.run(np.array([2.0, 2.0, 2.002]), rows, rows)[0][1]).all()
-
-
-def test_rates_and_cut_offs_must_be_known_and_positive(robots, viscous):
-    unknown = replace(viscous, robot=replace(viscous.robot, sampling_rate=np.nan))
-    with pytest.raises(UsageError, match='rate nan Hz'):
-        TorquePredictor(unknown)
-    assert TorquePredictor(unknown, rate=100.0).rate == 100.0
-    for options in ({'rate': 0.0}, {'rate': -5.0}, {'cutoff': 0.0}, {'cutoff': np.nan}):
-        with pytest.raises(UsageError, match='positive'):
-            TorquePredictor(viscous, **options)
-    # One above what the rate allows is lowered.
-    t = np.arange(40) / 20.0
-    effort = TorquePredictor(viscous, rate=20.0, cutoff=30.0).run(t, *recording(t))[0]
-    assert np.all(np.isfinite(effort))

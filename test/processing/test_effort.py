@@ -93,15 +93,15 @@ def model_in(unit, gains, relative_scale=False):
     ('A', 'Nm', 'divide'), ('Nm', 'A', 'multiply'),
 ])
 def test_how_to_convert_is_said_where_gains_are_known(unit, other, verb):
-    recording = SimpleNamespace(metadata={'effort_unit': other})
+    recording = SimpleNamespace(source='bag', metadata={'effort_unit': other})
     with pytest.raises(DataError, match=f'{verb} the recorded effort .* elbow_joint 3, ') as found:
-        check_effort_unit(recording, model_in(unit, np.arange(1.0, 7.0)), 'bag')
+        check_effort_unit(recording, model_in(unit, np.arange(1.0, 7.0)))
     assert all(words in str(found.value) for words in (f'effort in {unit}', f'effort in {other}'))
-    check_effort_unit(recording, model_in(other, np.ones(6)), 'bag')
+    check_effort_unit(recording, model_in(other, np.ones(6)))
 
 
 def test_gains_of_one_that_stand_for_unknown_ones_convert_nothing():
-    recording = SimpleNamespace(metadata={'effort_unit': 'Nm'})
+    recording = SimpleNamespace(source='bag', metadata={'effort_unit': 'Nm'})
     with pytest.raises(DataError) as found:
-        check_effort_unit(recording, model_in('A', np.ones(6), relative_scale=True), 'bag')
+        check_effort_unit(recording, model_in('A', np.ones(6), relative_scale=True))
     assert 'divide' not in str(found.value)

@@ -7,13 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.model.corrections import Corrections
-from robot_identification.report.corrections import (
-    _mean_coherence, _spectra, corrections_section,
-)
+from robot_identification.report.corrections import _mean_coherence, _spectra, corrections_section
 from robot_identification.report.explanation import score_fit
-from robot_identification.report.reports import render_identification_report
-from robot_identification.report.text_report import results_text
 from robot_identification.validation.validation import predict_effort
 
 
@@ -57,23 +52,3 @@ def test_coherence_is_what_a_filter_could_predict(fitted):
     # Rounding there; here that of independent signals, one over the number of windows.
     assert before > 0.999 and after < 0.5
     assert _mean_coherence(found, 9.5)[0] == '1.00'
-
-
-def test_report_and_results_have_it(identification, fitted):
-    section = corrections_section(identification, fitted)
-    page, text = (
-        render_identification_report(identification, fitted),
-        results_text(identification, fitted),
-    )
-    assert '<h2 id="corrections">' in page
-    assert all(' > '.join(pair) in text for _, pairs in section.rows for pair in pairs)
-    for one in identification.model.corrections.offline:
-        assert one.group.name in page and one.group.name in text
-
-
-def test_there_is_none_without_corrections(identification, fitted):
-    without = replace(
-        identification, model=replace(identification.model, corrections=Corrections())
-    )
-    assert corrections_section(without, fitted) is None
-    assert 'Corrections: errors' not in results_text(without, fitted)

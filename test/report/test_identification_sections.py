@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 from report import report_cases
 from robot_identification.estimation.uncertainty.intervals import (
-    covariance_from_model, find_needed_terms, schwarz_criterion,
+    find_needed_terms, schwarz_criterion,
 )
-from robot_identification.files import dump_yaml
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.recording import DRIVER, DriverRecord, NOT_KNOWN
-from robot_identification.report.data_quality import recorder_notes, recording_quality
+from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import Scored
 from robot_identification.report.friction import (
-    bin_friction, friction_picture, friction_points, sliding_friction,
+    friction_picture, friction_points, sliding_friction,
 )
-from robot_identification.report.parameters import (
-    body_rows, coefficients, correlation_picture, largest_change, parameter_classes,
-    strongest_pairs, urdf_values,
-)
+from robot_identification.report.parameters import body_rows, coefficients, urdf_values
 from robot_identification.validation.validation import predict_effort
 
 
@@ -70,27 +65,6 @@ def test_urdf_values_are_the_combinations_of_the_urdf(found):
     assert np.isnan(urdf_values(replace(model, relative_scale=True))).all()
 
 
-def test_the_parameter_furthest_from_the_urdf_is_named(found):
-    model = found.model
-    rows = coefficients(model)
-    place = next(i for i, row in enumerate(rows) if np.isfinite(row.urdf))
-    theta = model.theta_base.copy()
-    theta[place] = rows[place].urdf + 1e3 * rows[place].standard_error
-    row, far = largest_change(coefficients(replace(model, theta_base=theta)))
-    assert row.name == rows[place].name
-    assert far == pytest.approx(1e3)
-
-
-def test_every_standard_parameter_has_one_class(found):
-    """Those that no motion shows have a reason each."""
-    model = found.model
-    classes, by_reason = parameter_classes(model)
-    names = [name for members in classes.values() for name in members]
-    assert sorted(names) == sorted(model.parameters.names)
-    reasons = [name for some in by_reason.values() for name in some]
-    assert sorted(reasons) == sorted(classes['unidentifiable'])
-
-
 def test_bodies_are_those_of_the_consistent_parameters(found):
     """Mass, centre and eigenvalues; the sum of the latter is the trace of the pseudo-inertia."""
     model = found.model
@@ -111,21 +85,6 @@ def test_bodies_are_those_of_the_consistent_parameters(found):
     assert body_rows(replace(model, theta_consistent=None)) == []
 
 
-def test_strongest_pairs_are_those_of_the_covariance(found):
-    """Two parameters that are made to go together come first, and are counted as strong."""
-    model = found.model
-    covariance = np.diag(np.diag(model.covariance))
-    size = np.sqrt(covariance[0, 0] * covariance[2, 2])
-    covariance[0, 2] = covariance[2, 0] = -0.97 * size
-    pairs, strong = strongest_pairs(replace(model, covariance=covariance))
-    names = model.reduction.names
-    assert pairs[0] == (names[0], names[2], '-0.970')
-    assert strong == 1
-    held = replace(model, covariance=np.zeros_like(covariance))
-    assert covariance_from_model(held).held.all()
-    assert '<image' in correlation_picture(held).markup
-
-
 def test_friction_points_lie_on_the_true_friction(found, bags):
     """Bins and curve are Coulomb, viscous and offset of the truth, in both directions."""
     for points in friction_points(found.model, bags):
@@ -143,27 +102,6 @@ def test_friction_points_lie_on_the_true_friction(found, bags):
         assert points.bins.shape[1] > 10 and len(points.curve) == 2
         assert points.temperature == pytest.approx(31.5)
         assert points.joint in friction_picture(points).alternative
-
-
-def test_a_joint_that_rests_has_no_friction_curve(found, bags):
-    still = [
-        replace(bag, dataset=replace(bag.dataset, motion=replace(
-            bag.dataset.motion, dq=bag.dataset.motion.dq * np.array([1.0, 0.0, 1.0])
-        )))
-        for bag in bags
-    ]
-    names = [points.joint for points in friction_points(found.model, still)]
-    assert names == [found.model.robot.joint_names[k] for k in (0, 2)]
-
-
-def test_bins_do_not_mix_directions():
-    """Samples at rest belong to none, and few samples make no bin."""
-    speed = np.concatenate([np.linspace(-1.0, 1.0, 4001), [0.0] * 500])
-    means = bin_friction(speed, np.sign(speed))
-    np.testing.assert_allclose(np.abs(means[1]), 1.0)
-    np.testing.assert_allclose(means[2], 0.0, atol=1e-12)
-    assert bin_friction(np.zeros(100), np.ones(100)).shape == (3, 0)
-    assert bin_friction(np.linspace(0.1, 1.0, 20), np.ones(20)).shape == (3, 0)
 
 
 def test_steady_sliding_is_the_laws_sum(found):
@@ -212,21 +150,6 @@ def test_terms_that_are_there_are_needed(found):
     assert one.finding == 'not shown to be needed'
 
 
-def test_with_a_prior_only_the_covariance_is_asked(found):
-    """Sums of squares say nothing of a fit that more than the data decided."""
-    held = found.estimate.active.copy()
-    held[0] = True
-    for group in find_needed_terms(replace(found, estimate=replace(found.estimate, active=held))):
-        assert np.isnan(group.white_p) and np.isnan(group.bic)
-        assert np.isfinite(group.p_value)
-
-
-def test_a_group_without_errors_cannot_be_told(found):
-    model = replace(found.model, covariance=np.zeros_like(found.model.covariance))
-    groups = find_needed_terms(replace(found, model=model))
-    assert {group.finding for group in groups} == {'not determined'}
-
-
 def test_data_quality_counts_what_is_missing(found):
     """Five samples are lost in two pauses; reasons are counted, none where nothing was left."""
     dataset = found.datasets[0]
@@ -245,26 +168,3 @@ def test_data_quality_counts_what_is_missing(found):
         'duplicate (scored, not fitted)': 3, 'outside the window, only run through the filter': 10,
     }
     assert dict(recording_quality(dataset, found.model.provenance)[1])['Read'] == 'complete'
-
-
-def test_what_the_recorder_noted_is_found_in_the_bags(found, tmp_path):
-    """A serial number stands in metadata.yaml; a bag that is gone says nothing."""
-    content = {'rosbag2_bagfile_information': {
-        'relative_file_paths': [], 'storage_identifier': 'mcap', 'duration': {'nanoseconds': 0},
-        'topics_with_message_count': [], 'custom_data': {'serial': '2023-5', 'colour': 'blue'},
-    }}
-    (tmp_path / 'metadata.yaml').write_text(dump_yaml(content))
-    model = replace(found.model, provenance={'bags': [{'path': str(tmp_path)}]})
-    assert recorder_notes(model) == (('Serial number', '2023-5'),)
-    assert recorder_notes(found.model) == ()
-    custom = content['rosbag2_bagfile_information']['custom_data']
-    custom[DRIVER] = DriverRecord('ur_robot_driver', '3.8.0', polyscope='5.12.0.1').text()
-    (tmp_path / 'metadata.yaml').write_text(dump_yaml(content))
-    noted = dict(recorder_notes(model))
-    assert next(iter(noted)) == 'Serial number'
-    assert noted['Driver'] == 'ur_robot_driver 3.8.0'
-    # What the recorder asked for and did not hear is stated, too.
-    assert noted['Gravity set on the robot'] == NOT_KNOWN
-    custom[DRIVER] = DriverRecord().text()
-    (tmp_path / 'metadata.yaml').write_text(dump_yaml(content))
-    assert recorder_notes(model) == (('Serial number', '2023-5'),)

@@ -60,13 +60,6 @@ def test_a_curve_goes_through_its_points(drawing, panel):
     np.testing.assert_allclose(places[:, 1], 25.0 * (1.0 - np.sin(x)), atol=0.5 / UNITS + 1e-9)
 
 
-def test_points_that_repeat_are_left_out(drawing, panel):
-    """A recording at rest takes no bytes."""
-    panel.curve(np.repeat([1.0, 2.0], 1000), np.zeros(2000), '#000', 1.0)
-    (places,) = paths_of(drawing)
-    np.testing.assert_allclose(places, [[10.0, 25.0], [20.0, 25.0]])
-
-
 def test_a_gap_breaks_a_curve(drawing, panel):
     panel.curve(np.array([1.0, 2.0, np.nan, 3.0, 4.0]), np.zeros(5), '#000', 1.0)
     path = next(parsed(drawing).iterfind(f'{SVG}g/{SVG}svg/{SVG}path')).get('d')
@@ -131,12 +124,3 @@ def test_texts_cannot_be_taken_for_markup(drawing, panel):
     texts = [text.text for text in parsed(drawing).iter(f'{SVG}text')]
     assert texts.count(hostile) == 2 and 'below' in texts
     assert hostile not in drawing.picture('', hostile).markup
-
-
-def test_a_label_at_the_end_is_not_cut(drawing, panel):
-    """It ends with the drawing; the others are in the middle below their ticks."""
-    panel.x.set_limits(0.0, 1.0e5)
-    ends = [text for text in parsed(drawing).iter(f'{SVG}text') if text.text == '1e+05']
-    assert [(text.get('text-anchor'), int(text.get('x'))) for text in ends] == [
-        ('end', 144 * UNITS)
-    ]

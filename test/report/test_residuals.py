@@ -10,13 +10,10 @@ import pinocchio as pin
 import pytest
 from report import report_cases
 from robot_identification.model.regressor import standard_torque
-from robot_identification.report.effort_figures import worst_part
 from robot_identification.report.explanation import (
     effort_parts, joint_contributions, score_fit, Scored,
 )
-from robot_identification.report.residuals import (
-    collect_residuals, residual_picture, spectrum_of, whiteness_words,
-)
+from robot_identification.report.residuals import collect_residuals, spectrum_of, whiteness_words
 from robot_identification.validation.validation import errors_on
 
 SAMPLES = 4000
@@ -95,36 +92,6 @@ def test_sizes_are_those_of_a_normal_residual(recording):
     np.testing.assert_allclose(sizes[3:] / sizes[:3], sizes[5] / sizes[2])
 
 
-def test_recordings_are_put_together(recording):
-    """Two recordings with the same residual say what one says, of twice as many samples."""
-    bag = scored(recording, noise())
-    (one, _), (both, _) = collected([bag]), collected([bag, bag])
-    assert len(both) == 2 * len(one)
-    # Means are taken off recording by recording.
-    np.testing.assert_allclose(both.autocorrelation, one.autocorrelation, atol=1e-12)
-    assert both.correlations == pytest.approx(one.correlations)
-    assert len(both.parts) == 2 * len(one.parts)
-
-
-def test_no_residual_is_no_finding(recording):
-    """A perfect prediction divides by nothing, and is drawn."""
-    bag = scored(recording, np.zeros((SAMPLES, 2)))
-    # To the last bit.
-    exact = replace(bag, predicted=np.nan_to_num(recording.effort))
-    found = collected([exact])
-    assert [one.finding() for one in found] == ['no residual'] * 2
-    assert 'cannot be distinguished from white noise' in whiteness_words(found)
-    assert residual_picture(found[0]).markup.startswith('<svg')
-
-
-def test_what_is_known_needs_no_samples(recording):
-    """Samples of a long recording are let go of."""
-    one, _ = collected([scored(recording, noise())])
-    light = one.without_samples()
-    assert not light.values.size and not light.parts
-    assert (light.finding(), len(light), light.outside) == (one.finding(), len(one), one.outside)
-
-
 def test_the_spectrum_has_the_variance_of_the_residual(recording):
     """Its square's integral is the variance, and a tone stands where its frequency is."""
     t = recording.stamps
@@ -136,31 +103,6 @@ def test_the_spectrum_has_the_variance_of_the_residual(recording):
     # Welch's window loses a few per cent at the ends of the recording.
     assert np.sum(amplitude**2) * step == pytest.approx(1.01, rel=0.05)
     assert abs(frequencies[np.argmax(amplitude)] - 7.0) <= step
-
-
-def test_the_worst_part_holds_the_largest_error():
-    stamps = np.arange(1000) / 100.0
-    residual = np.full(1000, 0.1)
-    residual[620:650] = 2.0
-    rows = np.ones(1000, dtype=bool)
-    part = worst_part(stamps, residual, rows)
-    assert part[620:650].all()
-    assert np.ptp(stamps[part]) == pytest.approx(2.0)
-    # What does not count is not looked at.
-    rows[620:650] = False
-    residual[100] = 1.0
-    assert worst_part(stamps, residual, rows)[100]
-    assert worst_part(stamps[:150], residual[:150], rows[:150]).all()
-
-
-@pytest.mark.parametrize('samples', [1, 3, 40])
-def test_the_shortest_residuals_are_drawn(recording, samples):
-    rows = np.zeros(SAMPLES, dtype=bool)
-    rows[20: 20 + samples] = True
-    bag = replace(scored(recording, noise()), rows=rows)
-    first, _ = collected([bag])
-    assert len(first) == samples
-    assert residual_picture(first).markup.startswith('<svg')
 
 
 # --- contributions to the effort ---------------------------------------------------------
@@ -210,12 +152,3 @@ def test_shares_add_up_and_noise_is_unexplained(found):
         assert sum(shares) == pytest.approx(1.0)
         # Of 290 samples: five standard errors of an RMS.
         assert rms[-1] == pytest.approx(report_cases.NOISE, rel=5.0 / np.sqrt(2.0 * 290.0))
-
-
-def test_a_joint_without_effort_has_no_shares(found):
-    bag, = score_fit(found)
-    still = replace(bag, dataset=replace(bag.dataset, effort=0.0 * bag.dataset.effort))
-    nothing = replace(found.model, theta_base=np.zeros(len(found.model.theta_base)))
-    flat = replace(still, predicted=0.0 * bag.predicted)
-    for _, _, shares in joint_contributions(nothing, [flat]):
-        assert set(shares) == {0.0}

@@ -6,23 +6,18 @@
 from dataclasses import replace
 import re
 
-from builders import mixed_urdf, two_link_urdf
-from long_tests import long_test
 import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from report import report_cases
 from report.report_cases import some_motion
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.trajectory import tool_frame, tool_path
 from robot_identification.model.registry import load_robot
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.report.effort_figures import arm_drawing, joint_positions, project, SIZE
+from robot_identification.report.effort_figures import joint_positions
 from robot_identification.report.trajectory_report import (
-    _joint_drawings, _path_drawings, box_corners, trajectory_png,
+    _joint_drawings, _path_drawings, box_corners,
 )
 
 
@@ -88,21 +83,6 @@ def test_boxes_of_the_cell_stand_where_they_are(ur5, motion, experiment):
     assert len(path.x) > len(edge.x)
 
 
-@pytest.mark.parametrize('urdf', [
-    pytest.param(mixed_urdf(), id='slides'),
-    pytest.param(two_link_urdf(), id='two', marks=long_test),
-])
-def test_other_arms_have_pictures_too(urdf, experiment):
-    """With joints that slide and names that look like formulas; same motion, same bytes."""
-    robot = make_robot_model(parse_urdf(urdf, 'made up'))
-    names = tuple(f'$x_{k}$ <joint> {k}' for k in range(robot.n))
-    renamed = replace(robot, name='a $\\frac$', joint_names=names)
-    motion = some_motion(renamed, experiment)
-    picture = trajectory_png(renamed, motion, experiment)
-    assert picture.startswith(b'\x89PNG')
-    assert trajectory_png(renamed, motion, experiment) == picture
-
-
 # --- the arm at the cursor ---------------------------------------------------------------
 
 
@@ -122,28 +102,3 @@ def test_joints_are_where_mujoco_puts_them(rng):
         anchors = [data.joint(name).xanchor for name in robot.joint_names]
         np.testing.assert_allclose(pose[1:-1], anchors, atol=1e-9)
     assert np.all(found[:, 0] == 0.0)
-
-
-def test_the_projection_keeps_what_is_upright_and_level():
-    """A vertical is drawn upright, its length by the elevation; a ground point at its shadow."""
-    points = np.array([[0.3, -0.2, 0.0], [0.3, -0.2, 1.0], [0.0, 0.0, 0.0]])
-    foot, top, origin = project(points)
-    assert foot[0] == top[0] and top[1] < foot[1]
-    np.testing.assert_allclose(origin, 0.0, atol=0.0)
-    # Seen from above the horizon at 20 degrees.
-    np.testing.assert_allclose(foot[1] - top[1], np.cos(np.radians(20.0)), rtol=1e-12)
-
-
-def test_the_drawing_has_a_pose_for_each_time():
-    found = report_cases.identify_chain(3, 1, samples=300)
-    dataset = found.datasets[0]
-    drawing = str(arm_drawing(found.model.robot, dataset))
-    times = np.array(re.search('data-times="(.*?)"', drawing).group(1).split(), float)
-    poses = re.search('data-poses="(.*?)"', drawing).group(1).split(';')
-    assert len(poses) == len(times) and np.all(np.diff(times) > 0.0)
-    scored = dataset.stamps[dataset.scored]
-    np.testing.assert_allclose(times[[0, -1]], scored[[0, -1]], atol=1e-3)
-    places = np.array([pose.split() for pose in poses], float)
-    # Base, three joints and the end, and the shadow of each; all inside the drawing.
-    assert places.shape == (len(times), 2 * 2 * 5)
-    assert places.min() > 0.0 and places.max() < SIZE

@@ -5,15 +5,13 @@
 
 from dataclasses import replace
 
-from builders import run_command, two_link_urdf
+from builders import two_link_urdf
 import pytest
 from report import report_cases
-from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.report import trajectory_report
 from robot_identification.report.trajectory_report import (
-    hardly_shown, judge_trajectory, limit_rows, render_trajectory_report,
+    hardly_shown, judge_trajectory, render_trajectory_report,
 )
 
 
@@ -41,14 +39,6 @@ def test_a_certified_motion_is_told_with_its_hash(case):
     assert 'Collision: NOT CHECKED.' in page
     assert page.count('aria-label="Path of the tool from') == 3
     assert 'data:image/png' not in page
-
-
-def test_limits_are_those_of_the_certificate(case):
-    robot, found, _, _ = case
-    rows = {row.kind: row for row in limit_rows(robot, found.certificate)}
-    assert set(rows) == set(found.certificate['limits'])
-    for kind, use in found.certificate['limits'].items():
-        assert (rows[kind].joint, rows[kind].share) == (use['joint'], use['share'])
 
 
 def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
@@ -86,34 +76,3 @@ def test_a_refused_motion_is_not_to_be_run(case):
     assert 'Not certified' in page and 'Do not run this motion.' in page
     assert 'velocity of one reaches 9 rad/s' in page
     assert 'arm.sha256' not in page
-
-
-def test_excite_writes_the_report(case, tmp_path, monkeypatch):
-    """Of a motion that is judged, of one that is refused, and not under any name."""
-    robot, found, _, _ = case
-    for name in ('joint_pictures', 'path_pictures'):
-        monkeypatch.setattr(trajectory_report, name, lambda *_: ())
-    (tmp_path / 'arm.urdf').write_text(robot.urdf.text)
-    (tmp_path / 'cell.yaml').write_text(
-        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 5, base_period: 10.0}\n'
-        'collision: "off"\n'
-    )
-
-    def excite(motion, report, *more):
-        path = tmp_path / 'motion.yaml'
-        path.write_text(dump_trajectory(motion))
-        return run_command(
-            'excite', '--urdf', tmp_path / 'arm.urdf', '--experiment', tmp_path / 'cell.yaml',
-            '--evaluate', path, '--report', tmp_path / report, *more,
-        )
-
-    done = excite(found, 'good.html')
-    assert done.code == 0, done.err
-    page = (tmp_path / 'good.html').read_text(encoding='utf-8')
-    assert 'Certified' in page and '--report' in page
-    again = excite(found, 'good.html')
-    assert again.code == 2 and '--force' in again.err
-    wild = excite(replace(found, coefficients=40.0 * found.coefficients), 'bad.html')
-    assert wild.code == 5
-    assert 'Do not run this motion.' in (tmp_path / 'bad.html').read_text(encoding='utf-8')
-    assert excite(found, 'page.pdf').code == 2

@@ -97,16 +97,6 @@ def test_friction_law_is_that_of_the_truth(arm, rng):
         )
 
 
-def test_what_was_known_beforehand_is_wrong_by_no_more_than_is_said(arm):
-    """Within 15 % in each coefficient, and none is exact."""
-    true = arms.true_coefficients(arm.truth)
-    known = np.array([laws[0].coefficients for laws in arm.friction.values()])
-    used = true != 0.0
-    share = np.abs(known[used] / true[used] - 1.0)
-    assert np.all(share <= arms.FRICTION_ERROR + 1e-12)
-    assert np.all(share > 0.0)
-
-
 def test_recording_has_both_sides_of_the_springs(arm):
     """Rotors run ahead of the links by torque over stiffness."""
     # Without rotor inertia and friction the motor's torque is that of the springs; to rounding.

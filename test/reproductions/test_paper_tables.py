@@ -5,16 +5,13 @@
 
 import csv
 import io
-import math
 import re
 
 import pytest
 from report import report_cases
 from reproductions.paper_tables import (
-    csv_text, escape_latex, identification_tables, latex_text, PaperTable, table_files,
-    validation_tables,
+    csv_text, escape_latex, identification_tables, PaperTable, table_files,
 )
-from robot_identification.validation.validation import validate
 
 AWKWARD = 'a_b & 50% $x$ #1 {y} ~ ^2 \\end{table} <z>'
 
@@ -54,26 +51,6 @@ def test_csv_holds_the_numbers_of_the_model(found):
         assert int(row['samples']) == expected.samples
 
 
-def test_what_is_not_known_is_left_empty():
-    table = PaperTable('t', 'c', ('name', 'value [N m]'), (('one', math.nan),))
-    assert csv_text(table) == 'name,value [N m]\none,\n'
-    assert r'one & --' in latex_text(table)
-
-
-def test_latex_has_as_many_cells_in_every_row(found):
-    """Units stand in the header, rules are those of booktabs."""
-    for name, text in table_files(identification_tables(found)).items():
-        if name.endswith('.tex'):
-            columns = re.search(r'\\begin\{tabular\}\{([lr]+)\}', text)[1]
-            rows = [line for line in text.splitlines() if line.endswith(r'\\')]
-            assert {len(re.split(r'(?<!\\)&', row)) for row in rows} == {len(columns)}
-            assert [rule in text for rule in (r'\toprule', r'\midrule', r'\bottomrule')] == (
-                [True] * 3
-            )
-    errors = table_files(identification_tables(found))['tables/errors.tex']
-    assert 'RMSE [N m]' in errors and r'fit [\%]' in errors
-
-
 def test_any_name_is_text():
     """Every letter that LaTeX takes for a command is escaped, each exactly once."""
     escaped = escape_latex(AWKWARD)
@@ -94,20 +71,3 @@ def test_texts_are_no_formulas_and_numbers_stay_numbers():
     assert list(read(csv_text(table))[0].values()) == [
         "'=1+1", "'+a", "'-m2 + 0.5 mx3", "'@a", 'plain', "'", '-2.5', '1',
     ]
-
-
-def test_small_and_large_numbers_are_powers_of_ten():
-    table = PaperTable(
-        't', 'c', ('value',), ((-2.21e-5,), (123456.0,), (0.5,), (12345,)),
-    )
-    assert [line.strip() for line in latex_text(table).splitlines() if '$' in line] == [
-        r'$-2.210 \times 10^{-5}$ \\', r'$1.235 \times 10^{5}$ \\', r'$0.5000$ \\', r'$12345$ \\',
-    ]
-
-
-def test_a_validation_has_its_errors(found):
-    dataset = report_cases.record(found.model.robot, 'unseen', 9, 200)
-    validation = validate(found.model, [dataset])
-    files = table_files(validation_tables(validation))
-    assert set(files) == {'tables/errors.csv', 'tables/errors.tex'}
-    assert [row['recording'] for row in read(files['tables/errors.csv'])] == ['unseen'] * 2

@@ -13,9 +13,7 @@ from recordings import fourier_motion
 from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
 from robot_identification.estimation.uncertainty.covariance import residual_covariance
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import (
-    CoulombFriction, FrictionOffset, ViscousFriction,
-)
+from robot_identification.model.friction import CoulombFriction, FrictionOffset, ViscousFriction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.payload import Payload

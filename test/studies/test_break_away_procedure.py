@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import IdentificationError, UsageError
+from robot_identification.errors import UsageError
 from robot_identification.simulation.effort_joint import EffortJoint, EffortJointConstants
 from robot_identification.studies.break_away.estimate import (
     BreakAwayRun, estimate_break_away, largest_excess,
@@ -166,24 +166,6 @@ def test_what_cannot_be_used_ends_the_test(state, words):
     assert test.reason == reason
 
 
-def test_a_joint_that_slides_has_metres_in_its_reasons():
-    sliding = replace(USUAL, slides=True)
-    for state, words in (((0.2, 0.31, 0.0), 'the joint is 0.31 m from'),
-                         ((0.2, 0.0, -1.6), 'the limit is 1.5 m/s')):
-        test = BreakAwayTest(sliding, 0.0)
-        test.step(0.1, 0.0, 0.0)
-        test.step(*state)
-        assert words in test.reason
-    with pytest.raises(UsageError, match=r'gravity takes 3 N and a ramp up to 1\.9 N,'):
-        BreakAwayTest(sliding, 0.0, lambda q: 3.0)
-
-
-def test_a_call_ends_the_test():
-    test, t = ramping()
-    assert test.abort('by hand') == test.step(t, 0.0, 0.0) == 0.0
-    assert (test.phase, test.reason) == (Phase.ABORTED, 'by hand')
-
-
 def test_a_joint_that_is_stronger_than_the_cap_ends_the_test():
     """No torque above the cap is sent, and the reason says what to do."""
     constants = replace(JOINT, static=2.5)
@@ -194,24 +176,6 @@ def test_a_joint_that_is_stronger_than_the_cap_ends_the_test():
     assert max(bench.torques) <= 1.9
     assert max(bench.torques) == pytest.approx(1.9, abs=0.002)
     assert bench.joint.q == 0.0
-
-
-def test_a_joint_at_its_end_is_not_pushed_beyond_the_cap():
-    """An end of the range that nobody stated: the ramp against it finds nothing, and ends."""
-    bench = Bench(JOINT, USUAL)
-    advance = bench.joint.advance
-
-    def advance_to_the_end(torque, duration):
-        advance(torque, duration)
-        if bench.joint.q > 1e-3:
-            bench.joint.q, bench.joint.dq = 1e-3, 0.0
-
-    bench.joint.advance = advance_to_the_end
-    bench.run()
-    assert bench.test.phase is Phase.ABORTED
-    assert 'did not move the joint up' in bench.test.reason
-    assert max(bench.torques) <= USUAL.torque_cap
-    assert bench.torques[-1] == 0.0
 
 
 def test_a_return_that_does_not_arrive_ends_the_test():
@@ -310,23 +274,6 @@ def test_a_wheel_may_count_around_the_turn():
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
-def overshoot(step):
-    q = farthest = 0.0
-    for _ in range(6000):
-        q += 0.01 * step(1.0 - q, 0.01)
-        farthest = max(farthest, q)
-    return farthest - 1.0
-
-
-def test_the_return_does_not_wind_up():
-    """Far away the speed is at its bound for long; the axis still does not run beyond."""
-    # Both poles are at -0.5 here: an integral that winds up runs beyond by 0.3 of the set-point,
-    # and the zero of the PI itself makes some of it.
-    assert overshoot(BoundedPI(1.0, 0.25, 0.1).step) < 0.03
-    # The report's gains.
-    assert overshoot(BoundedPI(1.0, 0.001, 0.2).step) < 0.003
-
-
 @given(
     errors=st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=50),
     gain=st.floats(0.0, 5.0), integral_gain=st.floats(0.0, 5.0), bound=st.floats(0.01, 3.0),
@@ -371,23 +318,3 @@ def test_acceleration_of_a_steady_ramp_is_exact(count):
         10.0 * (t[sample] - 0.9), rel=tolerance
     )
     assert math.isnan(acceleration_at(0, t[:1], speed[:1]))
-
-
-@pytest.mark.parametrize(('name', 'value', 'words'), [
-    ('torque_cap', 0.0, 'torque_cap is 0.0, it must be positive'),
-    ('torque_cap', 5.0, 'torque_cap 5 is above torque_limit 4'),
-    ('window', math.nan, 'window is nan, it must be finite'),
-    ('repeats', 2.5, 'repeats is 2.5, it must be a whole number'),
-    ('repeats', 0, 'repeats is 0'),
-    ('tolerance', 0.4, 'tolerance 0.4 is above window'),
-    ('speed_limit', 0.1, r'threshold 0\.13 is above speed_limit'),
-    ('ramp_rate', -1.0, 'ramp_rate is -1'),
-])
-def test_impossible_settings_are_refused(name, value, words):
-    with pytest.raises(IdentificationError, match=words):
-        replace(USUAL, **{name: value})
-
-
-def test_a_start_that_is_no_number_is_refused():
-    with pytest.raises(UsageError, match='the start is nan'):
-        BreakAwayTest(USUAL, math.nan)

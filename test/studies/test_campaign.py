@@ -15,23 +15,20 @@ import subprocess
 import sys
 import time
 
-from builders import contents, refusal, run_command, succeed
+from builders import contents, succeed
 from long_tests import long_test
 import pytest
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.files import dump_yaml, ResultFolder
+from robot_identification.files import ResultFolder
 from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import study
-from robot_identification.studies.campaign.campaign_file import (
-    Arm, Campaign, IdentifyOptions, load_campaign, Run,
-)
+from robot_identification.studies.campaign.campaign_file import Arm, IdentifyOptions, load_campaign
 from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
 from robot_identification.studies.campaign.study import CampaignOptions, run_campaign
-from scheduled_jobs import dask_cluster
 from studies.made_up_runs import (
-    campaign_of, do_or_die, failed_state, SPEEDS, state, write_campaign, write_state,
+    campaign_of, do_or_die, failed_state, SPEEDS, state, write_campaign,
 )
 
 # A run takes seconds; a machine at work on much else many times that.
@@ -295,39 +292,6 @@ def test_a_cluster_that_is_lost(made_up, monkeypatch):
     assert run_campaign(campaign, out, replace(options, retry=True)).kept == ()
 
 
-def test_what_the_command_prints(tmp_path, monkeypatch):
-    """Failed runs are listed with their exit codes and are none of the command's own."""
-    use_cluster(monkeypatch)
-    file = tmp_path / 'fleet.yaml'
-    content = {
-        'schema_version': 1, 'name': 'small', 'arms': [{'name': 'left', 'robot': 'ur5'}],
-        'runs': [{'name': name, 'arm': 'left', 'bags': name} for name in ('one', 'two')],
-    }
-    file.write_text(dump_yaml(content), encoding='utf-8')
-    options = ('campaign', file, '-o', tmp_path / 'out', '--scheduler', 'tcp://x:1')
-    found = succeed(*options)
-    assert 'small: 0 of 2 runs have a model' in found.out
-    assert 'failed: two (exit code 4): made up' in found.out
-    assert 'Not judged' in found.out
-    # Plain lines where stderr is no terminal.
-    assert re.search(r'\[1/2\] (one|two): failed', found.err)
-    assert '1 of 2 runs done, about 0 s left' in found.err
-    assert re.search(r'\[2/2\] (one|two): failed', found.err)
-    page = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
-    assert '2 of 2 runs failed' in page
-    again = run_command(*options, '--retry')
-    assert 'one is done again: it failed' in again.err
-    content['runs'][1]['options'] = {'start': 2.0}
-    file.write_text(dump_yaml(content), encoding='utf-8')
-    changed = run_command(*options)
-    assert 'two is done again: start of options changed' in changed.err
-    assert '1 of 2 runs are there already' in changed.err
-    file.write_text(dump_yaml({**content, 'name': 'other'}), encoding='utf-8')
-    assert run_command(*options).code == 2
-    file.write_text(dump_yaml({**content, 'spedes': [1.0]}), encoding='utf-8')
-    assert 'did you mean speeds?' in refusal(*options, code=4)
-
-
 def test_a_folder_is_of_one_campaign(made_up):
     """Another campaign, another process and what is no campaign are refused by name."""
     campaign, out = made_up
@@ -343,37 +307,3 @@ def test_a_folder_is_of_one_campaign(made_up):
         UsageError, match=r'another process is at work'
     ):
         run_campaign(empty, out)
-
-
-def test_runs_that_left_the_file_are_not_used(made_up):
-    """They stay in the folder, out of record and report, and that is said."""
-    campaign, out = made_up
-    run_campaign(replace(campaign, runs=()), out)
-    write_state(out.path / 'runs', failed_state('old'))
-    found = run_campaign(replace(campaign, runs=()), out)
-    assert found.states == ()
-    assert 'old: in the folder, and no longer in made_up.yaml' in found.notes[0]
-
-
-def test_an_unknown_arm_is_refused_before_anything_is_done(tmp_path):
-    campaign = Campaign(
-        'small', (Arm('left', robot='ur55'),), (Run('one', 'left', ('bag',)),), source='x.yaml'
-    )
-    with pytest.raises(UsageError, match=r'x.yaml: arm left: .*ur55'):
-        run_campaign(campaign, ResultFolder(tmp_path / 'out'))
-    with pytest.raises(UsageError, match='processes is 0'):
-        CampaignOptions(processes=0)
-    assert contents(tmp_path) == {}
-
-
-@long_test
-def test_on_a_cluster(files, tmp_path):
-    with dask_cluster() as cluster:
-        found = run_command(
-            'campaign', files, '-o', tmp_path / 'out', '--scheduler', cluster.scheduler_address,
-            '--json',
-        )
-    assert found.code == 0, found.err
-    assert [run['status'] for run in json.loads(found.out)['runs']] == ['done', 'done']
-    for name in ('run_0', 'run_1'):
-        assert read_state(tmp_path / 'out' / 'runs' / name) is not None

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml
 from robot_identification.model.registry import share_directory
 from robot_identification.studies.campaign.campaign_file import (
@@ -98,51 +98,26 @@ def test_a_mounting_may_be_in_degrees_and_a_date_without_a_zone(tmp_path):
 
 @pytest.mark.parametrize(('changes', 'message'), [
     ({'speed': [1.0]}, r'unknown key speed; did you mean speeds\?'),
-    ({'arms': [{'name': 'left', 'robt': 'ur5'}]}, r'arm 1: unknown key robt; did you mean robot'),
-    ({'arms': [{'name': 'left'}]}, r'arm 1: it has neither robot nor urdf'),
     ({'arms': [{'name': 'a/b', 'robot': 'ur5'}]}, r"arm 1: name is 'a/b'"),
     ({'arms': [{'name': 'left', 'robot': 'ur5'}] * 2}, r'name of an arm is given twice: left'),
-    ({'arms': [{'name': 'left', 'robot': 'ur5', 'drive_gains': [1.0, 'x']}]},
-     r"drive_gains is 'x', it must be a number"),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [0.0]}]},
      r'mounting has 1 values, it must have 3'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [90, 0, 0]}]},
      r'arm 1: .*write 90deg'),
     ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mas': 1.0}}]},
      r'payload: missing mass; unknown key mas; did you mean mass\?'),
-    ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mass': -1.0}}]}, r'mass is -1'),
-    ({'runs': []}, r'runs must be a list with one entry'),
     ({'runs': [{'name': 'x', 'arm': 'lef', 'bags': 'b'}]},
      r'run 1: there is no arm lef; did you mean left\?'),
-    ({'runs': [{'name': 'x', 'arm': 'left'}]}, r'run 1: missing bags'),
     ({'runs': [{'name': 'x', 'arm': 'left', 'bags': ['b', 'b']}]}, r'a bag is given twice'),
     ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b', 'date': 'spring'}]},
      r"date is 'spring', it must be like 2026-03-01"),
     ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b'},
                {'name': 'X', 'arm': 'left', 'bags': 'c'}]}, r'name of a run is given twice: x'),
-    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b', 'options': {'frction': 'none'}}]},
-     r'run 1: options: unknown key frction; did you mean friction\?'),
     ({'speeds': [0.1, 0.1]}, r'speeds are \[0.1, 0.1\], they must differ'),
-    ({'speeds': [-1.0]}, r'speeds is -1, allowed are 0 to 100'),
-    ({'speeds': []}, r'speeds are \[\], they must differ'),
-    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': []}]}, r'bags is an empty list'),
     ({'false_alarm_rate': 0.9}, r'false_alarm_rate is 0.9'),
-    ({'options': {'cutoff': 'low'}}, r"cutoff is 'low', it must be a number"),
     ({'options': {'relative_scale': 1}}, r'relative_scale is 1, it must be true or false'),
-    ({'schema_version': 2}, r'schema_version is 2'),
-    ({'name': ''}, r"name is ''"),
 ])
 def test_what_is_wrong_is_named(tmp_path, changes, message):
     """Every key is checked; an unknown one is refused with the nearest one that is known."""
     with pytest.raises(DescriptionError, match=message):
         load(tmp_path, **changes)
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'estimator': 'magic'}, r"estimator is 'magic', it must be one of"),
-    ({'recipe': 'nowhere.yaml'}, r'run 1: no such file: .*nowhere.yaml'),
-    ({'friction': 'auto', 'estimator': 'wls'}, r'run 1: --friction auto'),
-])
-def test_options_are_tried_before_anything_is_done(tmp_path, options, message):
-    with pytest.raises(UsageError, match=message):
-        load(tmp_path, options=options)

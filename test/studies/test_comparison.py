@@ -8,25 +8,21 @@ from dataclasses import replace
 from identified_arms import WarmArm
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, DescriptionError
+from robot_identification.errors import DataError
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import nearest_plain_friction, sliding_speeds
-from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.payload import Payload, tool_frame
-from robot_identification.model.registry import load_joint_drives, load_robot
+from robot_identification.model.registry import load_joint_drives
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.studies.comparison.common_parameters import common_parameters
-from robot_identification.studies.comparison.comparison import (
-    compare_models, group_test, holm,
-)
+from robot_identification.studies.comparison.comparison import compare_models, group_test, holm
 from robot_identification.studies.comparison.sliding import (
-    common_range, compare_joints_of_size, motor_friction, sliding_friction,
+    common_range, compare_joints_of_size, sliding_friction,
 )
-from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
+from robot_identification.studies.comparison.torque_change import shared_motion
 from scipy import stats
 
 
@@ -91,30 +87,6 @@ def test_comparing_the_other_way_round_changes_the_sign_alone(cold, warm):
         )
 
 
-def test_false_alarms_are_as_rare_as_promised(cold):
-    """Replications drawn from the covariance of one model: 5 % alarms over all groups together."""
-    # Errors are known here, so that the chi-square distribution holds. 400 pairs scatter by 1.1 %:
-    # Holm's correction and the inertial group's Bonferroni keep below 5 %, one group alone is at
-    # it.
-    rng = np.random.default_rng(5)
-    root = np.linalg.cholesky(cold.covariance)
-    exact = {**cold.quality, 'degrees_of_freedom': np.full(len(root), 1e6)}
-    alarms, single, count = 0, [], 400
-    for _ in range(count):
-        pair = [
-            replace(cold, theta_base=cold.theta_base + root @ rng.normal(size=len(root)),
-                    quality=exact, provenance={})
-            for _ in range(2)
-        ]
-        comparison = compare_models(*pair)
-        alarms += comparison.differ
-        single.append([group.test.p_value < 0.05 for group in comparison.groups])
-    assert 0.02 < alarms / count < 0.08
-    shares = np.mean(single, axis=0)
-    # Five groups, each within three standard deviations of its 5 %.
-    assert np.all(np.abs(shares - 0.05) < 0.033), shares
-
-
 def test_false_alarms_with_estimated_covariances():
     """Covariances from few samples: Hotelling's distribution instead of the chi-square one."""
     # Each is estimated from 41 draws, so that there are 40 degrees of freedom; Welch's sum of both
@@ -170,38 +142,6 @@ def test_holm_corrects_step_by_step():
     np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.5]), [0.04, 0.09, 0.09, 0.5])
     np.testing.assert_allclose(holm([0.9, 0.8]), [1.0, 1.0])
     assert holm([]).size == 0
-
-
-def test_what_a_reader_should_know_is_said(cold, warm):
-    """White covariances, other drive gains, no degrees of freedom, one recording for both."""
-    current = [
-        replace(model, effort_unit='A', robot=model.robot.with_drive_gains(gains))
-        for model, gains in ((cold, [10.0, 10.0, 8.0]), (warm, [10.0, 11.0, 8.0]))
-    ]
-    assert any('drive gains differ by up to 10 %' in note for note in compare_models(
-        *current).notes)
-    old = replace(warm, covariance_kind='residual', quality={}, provenance=cold.provenance)
-    notes = ' '.join(compare_models(cold, old).notes)
-    assert 'covariance residual does not count' in notes
-    assert 'does not state degrees of freedom' in notes
-    assert 'from a same recording' in notes
-    notes = ' '.join(compare_models(current[0], warm).notes)
-    assert 'motor current for one and joint torque for the other' in notes
-    # Runs of one motion without a payload leave nothing to say.
-    assert compare_models(cold, warm).notes == ()
-    speeds = 1.3 * np.asarray(warm.quality['speeds'])
-    other = warm.with_quality({**warm.quality, 'speeds': speeds})
-    assert 'are of different motions' in ' '.join(compare_models(cold, other).notes)
-    body = Payload(0.5, np.array([0.0, 0.0, 0.05]), np.zeros((3, 3)), tool_frame(warm.robot))
-    carrying = compare_models(cold, with_payload(warm, body))
-    assert 'payloads of 0 and 0.5 kg' in ' '.join(carrying.notes)
-    assert {group.group for group in carrying.groups if group.moved} >= {'inertial'}
-
-
-def test_groups_have_every_parameter_once(cold, warm):
-    comparison = compare_models(cold, warm)
-    names = [entry.name for group in comparison.groups for entry in group.parameters]
-    assert sorted(names) == sorted(cold.reduction.names)
 
 
 # --- common parameters ---------------------------------------------------------------------
@@ -261,17 +201,6 @@ def test_lost_parameters_are_left_out(cold, warm):
         assert 'left out: fc3, fv3, f03' in comparison.notes[0]
 
 
-def test_other_laws_are_compared_in_steady_sliding(arm, cold):
-    """Stribeck friction beside Coulomb's: the same recording, so that nothing moved."""
-    other = arm.run(22.0, 1, friction='stribeck,viscous,offset')
-    comparison = compare_models(cold, replace(other, provenance={}))
-    assert 'the friction laws differ' in comparison.notes[0]
-    groups = found(comparison)
-    assert set(groups) == {'inertial', 'rotor', 'coulomb', 'viscous', 'offset'}
-    assert not comparison.differ
-    assert groups['coulomb'].change == pytest.approx(0.0, abs=0.05)
-
-
 @pytest.mark.parametrize('law', ['dictionary', 'stribeck', 'asymmetric', 'load', 'strain_wave'])
 def test_sliding_friction_is_the_nearest(arm, law):
     """For coefficients that make both positive, what the report calls the nearest friction."""
@@ -329,15 +258,6 @@ def test_the_shared_motion_stays_within_what_both_know(cold, warm):
     np.testing.assert_array_equal(motion.q, shared_motion((cold, slow)).q)
 
 
-def test_torques_of_one_model_do_not_differ(cold, warm):
-    motion = shared_motion((cold, warm))
-    assert np.all(change_of_torque(cold, cold, motion).largest == 0.0)
-    with pytest.raises(DataError, match='the motion has 2 joints and the models have 3'):
-        change_of_torque(cold, warm, replace(
-            motion, q=motion.q[:, :2], dq=motion.dq[:, :2], ddq=motion.ddq[:, :2]
-        ))
-
-
 # --- joints of one size --------------------------------------------------------------------
 
 
@@ -352,15 +272,6 @@ def test_robots_say_their_drives(robots):
         drives, limits = load_joint_drives(name), robots[name].limits.effort
         sizes = [drives[joint] for joint in robots[name].joint_names]
         assert len(set(zip(sizes, limits, strict=True))) == len(set(sizes))
-
-
-def test_a_drive_is_a_name(tmp_path):
-    content = {'schema_version': 1, 'name': 'arm', 'urdf': 'ur5.urdf',
-               'joints': {'elbow_joint': {'drive': 1}}}
-    (tmp_path / 'arm.yaml').write_text(dump_yaml(content))
-    for read in (load_robot, load_joint_drives):
-        with pytest.raises(DescriptionError, match='drive is 1, it must be the name of a drive'):
-            read(str(tmp_path / 'arm.yaml'))
 
 
 def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
@@ -393,15 +304,3 @@ def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
     assert np.isnan(same.joints[1].temperature)
     assert same.joints[1].viscous == pytest.approx(3e-4)
     assert sizes['ur_cb3_size_0'].viscous_p == pytest.approx(1.0)
-
-
-def test_joints_without_size_or_gear_are_refused(cold):
-    with pytest.raises(DataError, match='the robot YAMLs of arm state the size of no joint'):
-        compare_joints_of_size([cold], [{}], [np.full(3, 100.0)])
-    with pytest.raises(DataError, match='friction of motors needs all of them'):
-        motor_friction(sliding_friction(cold, common_range([cold])), np.array([100, 100, np.nan]))
-    with pytest.raises(DataError, match='cannot be compared with that of another arm'):
-        compare_joints_of_size(
-            [replace(cold, relative_scale=True)], [{'pan': 'big'}], [np.full(3, 100.0)]
-        )
-    assert load_robot('ur5').drives.gear_ratio[0] == 101.0

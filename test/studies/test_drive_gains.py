@@ -118,20 +118,6 @@ def test_one_approach_is_biased_by_the_stated_figure(ur5, rng):
     assert abs(slight.gain - 13.0) <= slight.bias_bound * 1.01
 
 
-def test_friction_is_told_from_different_sides_of_different_poses():
-    """No pose has both sides, but the poses do: the bound is known."""
-    torque = np.array([10.0, 20.0, 30.0, 40.0])
-    side = np.array([1, -1, 1, -1])
-    points = [
-        GainPoint(each, (each + 2.0 * way) / 10.0, side=int(way))
-        for each, way in zip(torque, side, strict=True)
-    ]
-    found = fit_gain('lift', points)
-    # Friction of 2 N m: 0.2 A, times what the poses make of it.
-    bound = found.gain**2 * 0.2 * np.sum(np.abs(torque)) / np.sum(torque**2)
-    assert found.bias_bound == pytest.approx(bound, rel=1e-9)
-
-
 def test_intercept_deviation_and_standard_error(rng):
     """Errors are those of least squares; coverage of five standard errors in fifty trials."""
     torque = np.linspace(-40.0, 40.0, 9)
@@ -149,28 +135,6 @@ def test_intercept_deviation_and_standard_error(rng):
     assert 0.8 < np.std(off) < 1.8
     exact = [GainPoint(t, t / 12.0, 0.0) for t in torque if t != 0.0]
     assert fit_gain('lift', exact).standard_deviation < 1e-12
-
-
-def test_what_cannot_be_seen_is_named():
-    few = fit_gain('pan', [GainPoint(0.01, 0.001, 0.0)] * 3)
-    assert not few.is_seen
-    assert 'above 0.05 A at 0 of 3 poses' in few.reason
-    # What rounding leaves of no torque is not stated as one.
-    upright = fit_gain('pan', [GainPoint(1e-15, 0.3, 0.0)] * 3)
-    assert upright.reason == 'nothing pulls at it at any of these poses'
-    assert (upright.points, upright.largest_torque) == (0, 0.0)
-    noisy = fit_gain('pan', [
-        GainPoint(1.0, 0.1, 0.0), GainPoint(1.1, -0.2, 0.0), GainPoint(0.9, 0.3, 0.0),
-    ])
-    assert 'its standard error is' in noisy.reason
-    same = fit_gain(
-        'pan', [GainPoint(5.0, 0.5, 0.0)] * 3, DriveGainsOptions(intercept=True)
-    )
-    assert 'intercept cannot be distinguished' in same.reason
-    with pytest.raises(NotIdentifiableError, match=r'no drive gain can be seen \(pan: '):
-        poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], DriveGainsOptions())
-    with pytest.raises(UsageError, match='smallest_current is -1'):
-        DriveGainsOptions(smallest_current=-1.0)
 
 
 def test_gains_are_compared_with_those_known_before(robots):
@@ -217,19 +181,6 @@ def test_mixed_total_least_squares(seed):
     scale = of_noisy[2] / found_noisy[2]
     np.testing.assert_allclose(found_noisy * scale, of_noisy, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(found_exact * scale, of_exact, rtol=1e-6, atol=1e-8)
-
-
-def test_total_least_squares_does_not_attenuate(rng):
-    """Noise of the columns shrinks least squares by its share of the variance, and this not."""
-    true, exact = rng.normal(size=(2, 20000))
-    noisy = np.column_stack([true, 3.0 * true + 2.0 * exact])
-    noisy = noisy + 0.5 * rng.normal(size=noisy.shape)
-    of_exact, of_noisy = mixed_total_least_squares(exact[:, None], noisy)
-    # Standard deviations of the slopes are about 0.015.
-    assert -of_noisy[0] / of_noisy[1] == pytest.approx(3.0, abs=0.06)
-    assert of_exact[0] / of_noisy[1] == pytest.approx(2.0, abs=0.06)
-    plain = np.linalg.lstsq(np.column_stack([noisy[:, 0], exact]), noisy[:, 1], rcond=None)[0]
-    assert plain[0] == pytest.approx(3.0 / 1.25, abs=0.06)
 
 
 def rests(pattern, rate=125.0, n=2):

@@ -9,14 +9,13 @@ from known_models import known_model, true_model
 import numpy as np
 import pytest
 from recordings import fourier_motion
-from robot_identification.errors import DataError, UsageError
-from robot_identification.model.model_file import dump_model
+from robot_identification.errors import UsageError
 from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.simulation import mujoco_robot
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.energy.study import (
-    check_threshold, energy_notes, energy_of_motion, EnergyOptions, find_energy, Interval,
-    MotionEnergy, with_possible_bodies,
+    check_threshold, energy_of_motion, EnergyOptions, Interval,
+    MotionEnergy,
 )
 
 FRICTION = 'coulomb,viscous,offset,load'
@@ -138,27 +137,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(model, rng):
     assert np.mean(share) < 0.98
 
 
-def test_bodies_that_can_exist_are_taken(model, rng):
-    """Identified parameters may give negative energy, consistent ones do not."""
-    consistent = np.zeros(model.parameters.size)
-    truth = mujoco_robot.true_inertial_parameters(model.robot, draw_truth(model.robot, 4))
-    consistent[: 60] = truth
-    consistent[model.parameters.reflected_inertia_slice] = 0.5
-    wrong = replace(
-        model, theta_base=model.theta_base - 8.0 * rng.random(model.reduction.rank),
-        theta_consistent=consistent, covariance=1e-6 * model.covariance,
-    )
-    t, motion = moving(6, rate=20.0)
-    assert np.min(energy_of_motion(wrong, t, motion).kinetic.value) < 0.0
-    possible, notes = with_possible_bodies(wrong)
-    # The motion begins at rest.
-    assert np.min(energy_of_motion(possible, t, motion).kinetic.value[1:]) > 0.0
-    assert notes == ()
-    same, (note,) = with_possible_bodies(replace(wrong, theta_consistent=None))
-    assert same.theta_base is wrong.theta_base
-    assert 'no physically consistent parameters' in note
-
-
 def made_up(kinetic, half=0.1):
     """Return energies of a motion of one joint with this kinetic energy at 0, 1, 2, .. s."""
     kinetic = np.array(kinetic, dtype=float)
@@ -185,17 +163,3 @@ def test_crossings_of_a_threshold():
     for wrong in (0.0, -1.0, np.nan):
         with pytest.raises(UsageError, match='threshold is'):
             EnergyOptions(wrong)
-
-
-def test_what_a_model_cannot_tell_is_said(model, tmp_path):
-    path = tmp_path / 'model.yaml'
-    path.write_text(dump_model(replace(
-        model, relative_scale=True, provenance={'bags': [], 'options': {}, 'versions': {}},
-    )))
-    with pytest.raises(DataError, match=r'scale of the model of ur5 is relative'):
-        find_energy(path, 'bag', EnergyOptions())
-    broken = made_up([1.0, -0.5])
-    notes = energy_notes(model.with_quality({'lost': ['Ixx2', 'fv2']}), broken)
-    assert 'lacks Ixx2, fv2' in notes[0]
-    assert 'negative' in notes[1]
-    assert energy_notes(model, made_up([1.0, -0.05])) == ()

@@ -15,7 +15,7 @@ from known_models import known_model
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification.errors import DataError, UsageError
+from robot_identification.errors import DataError
 from robot_identification.excitation.parametrizations.point_to_point import (
     TrapezoidalParametrization,
 )
@@ -141,73 +141,6 @@ def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
     assert offset.error < 0.2
 
 
-def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
-    """Six speeds suffice for friction that falls and rises, and not to leave one of them out."""
-    plan = SegmentPlan(count=6, longest=2.0)
-    found = map_friction(robot, [run_of(segment_dataset(robot, truth, 'lift', plan=plan))])
-    assert found.curves['lift'].name == 'coulomb + viscous'
-    assert any(
-        note.startswith('lift: stribeck + viscous leaves') and 'at more speeds' in note
-        for note in found.notes
-    )
-
-
-def test_rippling_friction_raises_the_error(robot, truth):
-    """A ripple over the position is no noise: the error of its mean grows with it."""
-    # Each segment goes over one ripple at least; of a part of one nobody could tell.
-    def rippled(stamps, motion, torque):
-        ripple = np.zeros_like(torque)
-        ripple[:, LIFT] = np.sign(motion.dq[:, LIFT]) * np.sin(40.0 * motion.q[:, LIFT])
-        return torque + ripple
-
-    plain, wavy = (
-        map_friction(robot, [
-            run_of(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
-        ]).points
-        for change in (None, rippled)
-    )
-    for one, other in zip(plain, wavy, strict=True):
-        assert abs(other.odd - one.odd) < 3.0 * other.odd_error
-        assert other.odd_error > 2.0 * one.odd_error
-
-
-def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth):
-    """
-    Effort that is late by d has ``-d v g'(q)`` in the odd part.
-
-    Of the fastest segment about an upright arm, whose gravity changes most, it is far beyond the
-    errors.
-    """
-    late = 2
-
-    def delayed(stamps, motion, torque):
-        return np.vstack([torque[:1]] * late + [torque[:-late]])
-
-    more = {'plan': SHORT, 'change': delayed, 'center': {'lift': 1.5, 'reach': 0.3}}
-    wrong, right = (
-        map_friction(robot, [
-            run_of(segment_dataset(robot, truth, 'lift', delay=delay, **more))
-        ]).points
-        for delay in (0.0, late / RATE)
-    )
-    for point in right:
-        true = true_friction(truth, LIFT, abs(point.speed), point.load, COLD)
-        assert point.odd == pytest.approx(true, rel=WITHIN)
-    late_one, timely = (max(points, key=lambda point: point.speed) for points in (wrong, right))
-    assert abs(late_one.odd - timely.odd) > 5.0 * timely.odd_error
-
-
-def test_effort_of_the_wrong_sign_is_said(robot, truth):
-    """Friction that drives the joint is none."""
-    dataset = segment_dataset(
-        robot, truth, 'lift', plan=SHORT, change=lambda stamps, motion, torque: -torque
-    )
-    found = map_friction(robot, [run_of(dataset)])
-    assert all(point.odd < 0.0 for point in found.points)
-    assert all(point.friction * point.speed < 0.0 for point in found.points)
-    assert any('friction is negative at most speeds' in note for note in found.notes)
-
-
 def test_spikes_do_not_move_the_points(robot, truth):
     """One sample in a hundred is wrong by the whole torque limit."""
     def spiked(stamps, motion, torque):
@@ -265,24 +198,6 @@ def test_random_segments_as_init_plans_them_are_used(robot, truth):
     load = float(np.mean([point.load for point in found.points]))
     true = [true_friction(truth, LIFT, v, load, COLD) for v in (0.3, 0.6, 1.0)]
     assert curve.torque(np.array([0.3, 0.6, 1.0]), load) == pytest.approx(true, rel=WITHIN)
-
-
-def test_gravity_of_a_model_tells_the_directions_of_short_segments(robot, truth):
-    """The model is of the bare arm: it says nothing of a recording with a payload."""
-    plan = SegmentPlan(count=4, travel=0.15, slowest=0.1, longest=1.0, rise=0.1, shortest=0.5)
-    model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
-    runs = [
-        run_of(segment_dataset(robot, truth, 'lift', plan=plan, change=asymmetric, mass=m), m)
-        for m in (0.0, MASS)
-    ]
-    found = map_friction(robot, runs, model=model)
-    for point in found.points:
-        assert point.gravity == (UNKNOWN if point.payload else MODEL)
-        if point.gravity == MODEL:
-            assert abs(point.even - 0.5) < 4.0 * point.even_error
-    other = replace(model, robot=replace(robot, joint_names=('a', 'b', 'c')))
-    with pytest.raises(UsageError, match=r'the model is of the joints a, b, c'):
-        map_friction(robot, runs, model=other)
 
 
 def test_a_joint_that_slides_has_friction_without_directions():

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
-from robot_identification.model.friction import exclude_each_other
 from robot_identification.studies.friction_map.curves import choose_curve, CurvePoints, CURVES
 
 SPEEDS = np.geomspace(0.02, 2.0, 12)
@@ -68,27 +66,6 @@ def test_the_curve_that_made_the_points_is_chosen(parts, name):
     assert [trial.name for trial in curve.trials] == list(CURVES)
 
 
-def test_shape_constants_are_recovered_with_their_errors():
-    curve = choose_curve(points_of(stribeck(SPEEDS) + viscous(SPEEDS)))
-    velocity = next(one for one in curve.constants if one.name == 'velocity')
-    assert velocity.determined
-    assert abs(velocity.value - 0.08) < 4.0 * velocity.standard_error
-    assert velocity.standard_error < 0.05 * velocity.value
-    curve = choose_curve(points_of(dry(SPEEDS) + power(SPEEDS)))
-    exponent = next(one for one in curve.constants if one.name == 'exponent')
-    assert abs(exponent.value - 0.45) < 4.0 * exponent.standard_error
-
-
-def test_a_soft_passage_through_zero_is_found():
-    """Friction that is smooth about rest, as simulated arms have it, widens the law."""
-    sizes = 5.0 * np.tanh(SPEEDS / 0.03) + viscous(SPEEDS)
-    curve = choose_curve(points_of(sizes))
-    assert curve.name == 'coulomb + viscous'
-    width = next(one for one in curve.constants if one.name == 'width')
-    assert width.determined
-    assert width.value == pytest.approx(0.03, rel=0.02)
-
-
 @long_test
 def test_errors_of_coefficients_cover_the_truth():
     """Of 24 sets of points nearly all intervals of three errors hold the true value."""
@@ -136,18 +113,6 @@ def test_load_and_temperature_are_terms_only_where_they_vary():
     assert same.temperature == 20.0
 
 
-def test_few_speeds_give_simple_curves_and_one_gives_none():
-    two = np.array([0.2, 1.0])
-    curve = choose_curve(points_of(dry(two) + viscous(two), two))
-    assert [trial.name for trial in curve.trials] == ['coulomb + viscous']
-    assert np.isnan(curve.trials[0].left_out)
-    assert curve.coefficient('fv') == pytest.approx(3.0, rel=0.02)
-    # Repeats of one speed differ a little.
-    one = np.array([0.2, 0.201, 0.199])
-    with pytest.raises(DataError, match=r'needs two speeds, 1 are there: record segments at more'):
-        choose_curve(points_of(dry(one), one))
-
-
 @given(seed=st.integers(0, 10_000), count=st.integers(2, 14))
 @settings(max_examples=20)
 def test_no_curve_gives_energy_back(seed, count):
@@ -159,12 +124,3 @@ def test_no_curve_gives_energy_back(seed, count):
         assert np.isfinite(term.value)
         assert term.value >= 0.0 or term.symbol == 'f0'
     assert np.all(np.isfinite(curve.torque(speeds)))
-
-
-def test_laws_of_a_curve_stand_beside_each_other():
-    """As everywhere, no two laws are fitted that no recording tells apart."""
-    for laws, _ in CURVES.values():
-        names = [law.name for law in laws] + ['offset', 'load', 'temperature_viscous']
-        assert not any(
-            exclude_each_other(one, other) for one in names for other in names if one != other
-        )

@@ -4,7 +4,6 @@
 """The files of a friction map: the same numbers in all, and no text that is taken for markup."""
 
 import csv
-from dataclasses import replace
 import io
 import json
 
@@ -17,8 +16,7 @@ from robot_identification.studies.friction_map.estimate import (
     FrictionMap, FrictionPoint, HARMONIC, UNKNOWN,
 )
 from robot_identification.studies.friction_map.report import (
-    friction_curves_yaml, friction_map_content, friction_map_csv, friction_map_text,
-    render_friction_map_report,
+    friction_curves_yaml, friction_map_content, friction_map_csv, render_friction_map_report,
 )
 
 NAN = float('nan')
@@ -99,20 +97,3 @@ def test_the_report_shows_every_joint_with_points_and_escapes_names(found):
     assert '&lt;reach&gt;' in page
     assert 'gravity is not known' in page
     assert 'http' not in page.replace('http-equiv', ''), 'it needs no network'
-
-
-def test_the_text_is_narrow_and_names_what_was_used(found):
-    text = friction_map_text(found)
-    assert max(map(len, text.splitlines())) <= 100
-    words = ' '.join(text.split())
-    assert 'lift: gravity as a cos q + b sin q' in words
-    assert '<reach>: gravity is not known' in words
-    assert 'taken' in words
-    assert 'a note with <markup> & more' in words
-
-
-def test_a_map_without_any_curve_is_written(found):
-    bare = replace(found, points=found.of_joint('<reach>')[:2], curves={})
-    assert parse_yaml(friction_curves_yaml(bare), 'x')['joints'] == {}
-    assert 'n/a' in friction_map_text(bare)
-    assert 'No joint has points enough' in render_friction_map_report(bare, ['bag'])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.errors import NotIdentifiableError
 from robot_identification.model.identified_model import with_payload
 from robot_identification.model.payload import joint_parameters
 from robot_identification.model.regressor import Motion, static_regressor
@@ -134,21 +134,6 @@ def test_a_negative_mass_is_no_payload(case):
     assert any('not positive' in note for note in found.notes)
 
 
-def test_scale_is_not_observable_with_unknown_gains(case):
-    """Gains of 1 in the model: all torques in ampere; the centre is right, the mass is not."""
-    _, _, model, motion, tau = case
-    gain = 13.0
-    relative = replace(
-        model, theta_base=model.theta_base / gain, covariance=model.covariance / gain**2,
-        relative_scale=True,
-    )
-    found = estimate_payload(relative, [run_of(motion, tau / gain)])
-    assert found.relative_scale
-    assert any('scale is not observable' in note for note in found.notes)
-    assert found.payload.mass == pytest.approx(BODY.mass / gain, rel=0.01)
-    assert np.abs(found.payload.center_of_mass - BODY.center_of_mass).max() < 0.002
-
-
 def test_load_dependent_friction_is_iterated(case):
     """Friction that grows with the payload's own load is the model's, not the payload's."""
     robot, truth, _, motion, _ = case
@@ -199,29 +184,6 @@ def test_too_few_orientations_are_named(case, count, changes, names):
         )
 
 
-@pytest.mark.parametrize(
-    ('joint', 'unseen'), [(5, ('Ixx', 'Ixy', 'Iyy')), (4, ('Ixx', 'Ixz', 'Izz'))]
-)
-def test_turning_one_joint_does_not_show_all_inertia(case, joint, unseen):
-    """Inertia about other axes is named and left out, mass and centre are found."""
-    robot, truth, model, _, _ = case
-    t = np.arange(1500) * 0.008
-    q = np.tile([0.3, -1.0, 0.8, -0.4, 0.9, 0.0], (len(t), 1))
-    dq, ddq = np.zeros_like(q), np.zeros_like(q)
-    q[:, joint] += np.sin(t)
-    dq[:, joint], ddq[:, joint] = np.cos(t), -np.sin(t)
-    motion = Motion(q, dq, ddq)
-    tau = torque_of_simulator(carrying(robot, BODY), truth, motion)
-    found = estimate_payload(model, [run_of(motion, tau)], PayloadOptions(changes='none'))
-    assert found.unseen == unseen
-    assert np.all(found.payload.inertia == 0.0) and np.all(np.isnan(found.errors.inertia))
-    assert any(f'does not show {", ".join(unseen)}' in note for note in found.notes)
-    # Without noise, the error is that of the bare model at one pose of the arm.
-    assert found.payload.mass == pytest.approx(BODY.mass, rel=0.02)
-    with pytest.raises(NotIdentifiableError, match=r'm, mz .*--changes none'):
-        estimate_payload(model, [run_of(motion, tau)])
-
-
 def test_rests_of_a_recording_are_averaged_over_both_sides(case):
     """Static friction is taken off where a pose was reached from above and from below."""
     robot, _, model, _, _ = case
@@ -253,10 +215,3 @@ def test_rests_of_a_recording_are_averaged_over_both_sides(case):
     assert 'reached from one side only' in notes[0]
     with pytest.raises(NotIdentifiableError, match='never rests for 9 s'):
         resting_run(model, [recording], PayloadOptions(shortest_rest=9.0))
-
-
-def test_options_are_checked():
-    with pytest.raises(UsageError, match='must be one of none, offset, friction'):
-        PayloadOptions(changes='all')
-    with pytest.raises(UsageError, match='friction cannot be found at rest'):
-        PayloadOptions(changes='friction', static=True)

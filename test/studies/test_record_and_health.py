@@ -12,14 +12,11 @@ from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.model.model_file import dump_model
-from robot_identification.studies.campaign import report
 from robot_identification.studies.campaign.campaign_file import Arm
 from robot_identification.studies.campaign.report import (
     health_content, health_text, render_campaign_report,
 )
-from robot_identification.studies.campaign.study import (
-    add_to_record, begin_record, RECORD_FILE,
-)
+from robot_identification.studies.campaign.study import add_to_record, begin_record, RECORD_FILE
 from robot_identification.studies.campaign.trend import compare_sizes, judge_health
 from studies.made_up_runs import campaign_of, failed_state, JOINTS, outcome_of, state, year_of_runs
 from test_formats_docs import page
@@ -69,19 +66,6 @@ def test_the_page_on_the_format_has_every_column(tmp_path):
     assert keys | {'schema_version'} == set(state('any'))
 
 
-def test_record_is_readable_while_it_is_written(tmp_path):
-    """A reader sees whole runs, and does not keep the writer from writing."""
-    with closing(begin_record(tmp_path)) as record:
-        add_to_record(record, [state('a')])
-        reader = sqlite3.connect(tmp_path / RECORD_FILE)
-        cursor = reader.execute('SELECT run FROM runs')
-        add_to_record(record, [state('b')])
-        assert cursor.fetchall() == [('a',)]
-        cursor.close()
-        assert reader.execute('SELECT run FROM runs').fetchall() == [('a',), ('b',)]
-        reader.close()
-
-
 @pytest.mark.parametrize('damage', ['none', 'not sqlite'])
 def test_the_record_is_made_anew(tmp_path, damage):
     """The folders of the runs are the truth."""
@@ -127,39 +111,6 @@ def test_report_begins_with_its_verdict():
     assert 'at most 1.0 %' in page
     # Well below 5 MB.
     assert len(page) < 400_000
-
-
-@pytest.fixture
-def no_pictures(monkeypatch):
-    """Leave the pictures out of reports, which take most of their time."""
-    monkeypatch.setattr(report, '_drawn', lambda health: [])
-
-
-def test_a_few_runs_are_not_judged(no_pictures):
-    """With three runs there is neither alarm nor all-clear, and the report says why."""
-    states = year_of_runs(5.0, months=3)
-    health = judge_health(campaign_of(states), states)
-    content = health_content(health)
-    assert (content['level'], content['tests'], content['alarms']) == ('usable', 0, [])
-    page = render_campaign_report(outcome_of(states))
-    assert 'Not judged' in page
-    assert '3 runs: nothing is tested below 4' in page
-
-
-def test_unknown_dates_and_temperatures_are_no_numbers():
-    """Without dates nothing is tested; without temperatures as well there is no picture."""
-    states = [{**one, 'date': None} for one in year_of_runs(months=6)]
-    for joint in states[0]['joints']:
-        joint['temperature'] = None
-    health = judge_health(campaign_of(states), states)
-    assert health.tests == 0
-    assert np.count_nonzero(health.trends[0].used) == 5
-    assert 'date is known of 0 runs' in render_campaign_report(outcome_of(states))
-    for joint in (joint for one in states for joint in one['joints']):
-        joint['temperature'] = None
-    page = render_campaign_report(outcome_of(states))
-    assert '<img' not in page
-    assert 'none of these runs has a temperature or a date' in page
 
 
 def test_torques_of_another_unit_are_not_mixed_in():

@@ -4,24 +4,18 @@
 """Drift of simulations from a recording that MuJoCo made, and what is said of it."""
 
 from dataclasses import replace
-import json
 
-from builders import succeed
 from known_models import true_model
-from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import execute, write_small_arm
-from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.model import IdentifiedModel, load_robot, Motion
 from robot_identification.prediction import ForwardDynamics
 from robot_identification.processing import Dataset
 from robot_identification.simulation import draw_truth, true_inertial_parameters
-from robot_identification.studies.rollout import rollout_section, run_rollout, study
+from robot_identification.studies.rollout import run_rollout
 from robot_identification.studies.rollout.drift import plan_rollouts, RolloutPlan, Simulated
-from robot_identification.studies.rollout.report import (
-    describe_rollout, find_strays, quantile, rollout_content, with_rollouts,
-)
+from robot_identification.studies.rollout.report import find_strays, quantile, with_rollouts
 from robot_identification.studies.rollout.study import (
     CLOSED, MJCF, MODEL, OPEN, Rollout, RolloutOptions, URDF, VELOCITY,
 )
@@ -166,26 +160,6 @@ def test_efforts_in_ampere_are_torques_by_the_drive_gains(arm, model, recorded):
     )
 
 
-def test_unknown_gains_are_refused_by_name(model, recorded):
-    """Torques of an unknown scale move nothing."""
-    with pytest.raises(UsageError, match='pan, lift, reach are unknown'):
-        run_rollout(replace(model, relative_scale=True), [recorded], FEW)
-
-
-def test_without_mujoco_the_mjcf_is_not_checked(model, recorded, monkeypatch):
-    """The rest is there, and the words say what is missing."""
-    def refuse(*_):
-        raise MissingDependencyError('MuJoCo', 'a simulated robot', 'pip install mujoco')
-
-    monkeypatch.setattr(study, 'roll_out_mjcf', refuse)
-    short = replace(recorded, segments=(slice(0, 80),))
-    result, = run_rollout(model, [short], RolloutOptions(starts=1))
-    assert result.find(MJCF, OPEN) is None
-    words = describe_rollout(result)
-    assert 'drift not checked of the exported MJCF' in words[-1]
-    assert 'pip install mujoco' in words[-1]
-
-
 def test_rollouts_begin_where_the_recording_goes_on(recorded):
     """No gap and no sample that is not scored lies in them; horizons that fit no part go."""
     N = len(recorded)
@@ -205,66 +179,6 @@ def test_rollouts_begin_where_the_recording_goes_on(recorded):
     # As long as the horizon, and not longer: one start.
     exact = replace(recorded, segments=(slice(0, length + 1),))
     np.testing.assert_array_equal(plan_rollouts(exact, 5).rows, [0])
-
-
-def test_a_recording_that_is_too_short_is_said(model, recorded):
-    """Nothing is simulated, nothing fails."""
-    result, = run_rollout(model, [replace(recorded, segments=(slice(0, 20),))], FEW)
-    assert 'not checked' in describe_rollout(result)[0]
-    assert rollout_content(result)['models'] == []
-    section = rollout_section(result)
-    assert section['course'] is None and section['rows'] == []
-
-
-def test_figures_are_the_same_in_words_table_and_file(rollout):
-    """The file has finite numbers or null, the words the median at half a second."""
-    content = json.loads(json.dumps(rollout_content(rollout), allow_nan=False))
-    mine = next(
-        one for one in content['models'] if (one['model'], one['loop']) == (MODEL, OPEN)
-    )
-    np.testing.assert_allclose(mine['joint_median'], drift(rollout, MODEL, OPEN))
-    assert f'{mine["tool_median"][HALF]:.3g} mm' in describe_rollout(rollout)[0]
-    section = rollout_section(rollout)
-    row = next(row for row in section['rows'] if 'tool [mm]' in row)
-    assert row[3:][HALF].startswith(f'{mine["tool_median"][HALF]:.3g} (')
-    assert len(section['joints']) == 3
-
-
-def test_a_joint_that_is_half_a_turn_away_is_lost(model, recorded):
-    """No number is made up for it: null in the file, "lost" in the words."""
-    result, = run_rollout(model, [replace(recorded, effort=recorded.effort + 1000.0)], FEW)
-    content = rollout_content(result)
-    mine = content['models'][0]
-    assert mine['lost'][HALF] == 4
-    assert mine['joint_median'][HALF][0] is None
-    assert any('lost' in text or 'breaks down' in text for text in describe_rollout(result))
-
-
-@pytest.mark.parametrize('options', [{'starts': 0}, {'frequency': 0.0}, {'frequency': np.inf}])
-def test_options_out_of_range_are_refused(options):
-    with pytest.raises(UsageError, match=f'{next(iter(options))} is'):
-        RolloutOptions(**options)
-
-
-@long_test
-def test_the_command_states_drift_everywhere(scene, model_file, tmp_path):
-    """In validation.json, in the text and in the report; without the option there is none."""
-    bag = scene('ur5').bags[1]
-    plain = succeed('validate', model_file, bag, '-o', tmp_path / 'plain')
-    assert json.loads((tmp_path / 'plain' / 'validation.json').read_text())['rollouts'] == []
-    assert 'drift of a simulation' not in plain.out
-    said = succeed('validate', model_file, bag, '-o', tmp_path / 'v', '--rollout',
-                   '--rollout-starts', 2, '--rollout-frequency', 3).out
-    content = json.loads((tmp_path / 'v' / 'validation.json').read_text())
-    found, = content['rollouts']
-    assert found['starts'] == 2 and found['servo']['frequency'] == 3.0
-    assert [one['model'] for one in found['models']] == [
-        MODEL, URDF, MJCF, VELOCITY, MODEL, URDF, MJCF,
-    ]
-    assert any(text.startswith('drift of a simulation') for text in content['reasons'])
-    page = (tmp_path / 'v' / 'report.html').read_text()
-    assert 'How long does a simulation stay near the arm?' in page
-    assert 'drift of a simulation' in said
 
 
 def test_a_simulation_that_a_constant_velocity_beats_is_not_usable():

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
-from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import unknown_drives
-from robot_identification.recording.recording import Channel, Recording
+from robot_identification.recording.recording import Recording
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.temperature.steady_state import (
-    figures_of_run, friction_changes, judge_steady_state, mean_temperature_of, RunFigures,
-    SteadyStateOptions, viscous_friction_of,
+    figures_of_run, judge_steady_state, RunFigures,
+    SteadyStateOptions,
 )
 
 JOINTS = ('pan', 'lift')
@@ -75,36 +74,6 @@ def test_a_noisy_joint_does_not_settle_by_its_noise():
     assert 'record joint temperatures' in told.reason
 
 
-@given(st.floats(0.1, 10.0), st.floats(1e-4, 1.0))
-def test_changes_of_friction_are_shares(scale, error):
-    """In other units, as with unknown drive gains, they are the same."""
-    values, errors = np.array([[4.0, 2.0], [3.0, 2.1]]), np.full((2, 2), error)
-    np.testing.assert_allclose(
-        friction_changes(values, errors, 0.02),
-        # Scaling rounds, and a limit that is met exactly may fall to either side.
-        friction_changes(scale * values, scale * errors * (1.0 + 1e-12), 0.02), rtol=1e-9,
-    )
-
-
-def test_runs_of_both_kinds_are_refused():
-    runs = [RunFigures(np.zeros(2)), RunFigures(None, np.ones(2), np.ones(2))]
-    with pytest.raises(UsageError, match=r'record them in all runs or in none'):
-        judge_steady_state(runs, JOINTS, OPTIONS)
-
-
-@pytest.mark.parametrize(
-    ('changed', 'reason'),
-    [
-        ({'rise': 0.0}, r'steady state: rise is 0'),
-        ({'change': float('nan')}, r'steady state: change is nan'),
-        ({'runs': 0}, r'at least 1'),
-    ],
-)
-def test_options_are_checked(changed, reason):
-    with pytest.raises(UsageError, match=reason):
-        SteadyStateOptions(**changed)
-
-
 def recording_of(robot, stamps, q, dq, effort, **channels):
     return Recording(
         source='bag', topic='/joint_states', joint_names=robot.joint_names, stamps=stamps, q=q,
@@ -154,22 +123,3 @@ def test_the_quick_fit_sees_friction_fall(arm):
     assert judge_steady_state(
         figures[:2], robot.joint_names, SteadyStateOptions(change=0.05, runs=1)
     ).reached
-
-
-def test_temperatures_come_before_friction(arm):
-    """A run with temperatures is not fitted; samples that are not finite do not count."""
-    robot, _ = arm
-    values = np.array([[24.0, 25.0, 26.0], [np.nan] * 3, [26.0, 27.0, 28.0]])
-    recording = rest(robot, temperature=Channel(np.array([0.0, 0.5, 1.0]), values))
-    figures = figures_of_run(robot, recording, 'A')
-    np.testing.assert_allclose(figures.temperature, [25.0, 26.0, 27.0])
-    assert figures.viscous is None
-    empty = replace(recording, channels={'temperature': Channel(np.zeros(1), values[1:2])})
-    assert mean_temperature_of(empty) is None
-
-
-def test_an_arm_that_rests_has_no_friction_to_tell(arm):
-    """A motion is asked for."""
-    robot, _ = arm
-    with pytest.raises(NotIdentifiableError, match=r'bag: no joint moved, record a motion'):
-        viscous_friction_of(robot, rest(robot), 'A')

@@ -21,7 +21,6 @@ from robot_identification.studies.temperature.line import (
 )
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.trend import study_temperature
-from robot_identification.validation.training_data import temperature_notes, temperatures_covered
 
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
 TEMPERATURES = np.array([[20.0, 22.0, 21.0], [25.0, 25.0, 27.0], [29.0, 31.0, 33.0],
@@ -102,28 +101,6 @@ def test_outside_its_range_a_line_is_that_of_its_ends():
     assert line.change == pytest.approx(-0.25)
 
 
-def test_too_little_for_a_line_is_said():
-    with pytest.raises(DataError, match=r'1 runs whose temperatures differ by 0.0 K'):
-        fit_temperature_line([20.0], [8.0], [0.1])
-    with pytest.raises(DataError, match=r'differ by 1.5 K: a line needs two, and 2 K'):
-        fit_temperature_line([20.0, 21.5], [8.0, 7.9], [0.1, 0.1])
-    with pytest.raises(DataError, match='3 runs: an exponential over temperature needs 4'):
-        fit_temperature_exponential([20.0, 25.0, 30.0], [8.0, 7.0, 6.5], [0.1] * 3)
-
-
-def test_without_errors_of_their_own_runs_count_the_same():
-    """The scatter alone gives the line's error; two runs alone give none."""
-    T, values = np.array([20.0, 26.0, 31.0, 40.0]), np.array([8.0, 7.3, 7.0, 6.0])
-    line = fit_temperature_line(T, values, np.zeros(4))
-    slope, _ = np.polyfit(T, values, 1)
-    assert line.slope == pytest.approx(slope)
-    assert line.freedom == 2.0
-    assert line.slope_error == pytest.approx(
-        np.sqrt(np.polyfit(T, values, 1, cov=True)[1][0, 0])
-    )
-    assert np.isnan(fit_temperature_line(T[:2], values[:2], np.zeros(2)).p_value)
-
-
 def test_an_exponential_is_told_from_a_line():
     T = np.linspace(15.0, 50.0, 9)
     errors = np.full(9, 0.02)
@@ -154,29 +131,6 @@ def test_slopes_of_repeated_identifications(arm, study):
     assert study.notes == ()
 
 
-def test_the_order_of_the_models_does_not_matter(models, study):
-    mixed = study_temperature([models[i] for i in (3, 0, 4, 2, 1)])
-    assert mixed.order == (1, 4, 3, 0, 2)
-    for one, other in zip(study.joints, mixed.joints, strict=True):
-        assert one.viscous_line.slope == pytest.approx(other.viscous_line.slope)
-    np.testing.assert_allclose(mixed.torque.largest, study.torque.largest)
-
-
-def test_change_of_torque_is_that_of_viscous_friction(arm, study):
-    """
-    Along one motion, coldest against warmest: at most the true change times the largest speed.
-
-    The other parameters differ by their errors, which add some tenths of N m.
-    """
-    change = np.abs(np.diff(arm.viscous(TEMPERATURES[[0, -1]]), axis=0))[0]
-    largest = study.torque.largest
-    assert np.all(largest < 1.3 * change * 1.6 + 0.5)
-    assert np.all(largest > 0.4 * change * 1.6)
-    assert np.all(study.torque.mean < study.torque.rms)
-    assert np.all(study.torque.rms < largest)
-    assert set(study.share_of_limit) == {50.0, 100.0}
-
-
 def test_coulomb_friction_that_moves_is_found(models):
     """Added to the models by hand: 2 % per kelvin on one joint alone."""
     warmer = []
@@ -187,16 +141,6 @@ def test_coulomb_friction_that_moves_is_found(models):
     study = study_temperature(warmer)
     assert [joint.coulomb_moves for joint in study.joints] == [False, False, True]
     assert 'Coulomb friction of reach changes' in study.notes[0]
-
-
-def test_what_cannot_be_studied_is_refused(models):
-    with pytest.raises(DataError, match='one model shows no change'):
-        study_temperature(models[:1])
-    with pytest.raises(DataError, match='model 2 of 2 does not state its temperatures'):
-        study_temperature([models[0], replace(models[1], temperature=None)])
-    same = replace(models[1], temperature=models[0].temperature)
-    with pytest.raises(DataError, match='no joint of arm shows how friction changes'):
-        study_temperature([models[0], same])
 
 
 # --- temperature within the recordings -----------------------------------------------------
@@ -235,19 +179,6 @@ def test_one_regression_finds_the_slopes(arm, ramps):
         assert line.slope_interval()[0] < slope < line.slope_interval()[1]
         half = 0.5 * (high - low) + np.ptp(line.slope_interval()) / 2.0
         assert abs(line.slope - slope) < half
-
-
-def test_warming_by_more_than_five_degrees_is_advised_on(arm, ramps):
-    """Not within one recording of 4 K; and not where the law is there already."""
-    plain = arm.identify(ramps)
-    (note,) = temperature_notes(ramps, plain.parameters)
-    assert 'pan from 20.0 to 40.0' in note
-    assert '--friction coulomb,viscous,temperature_viscous,offset' in note
-    assert temperature_notes(ramps[:1], plain.parameters) == ()
-    told = arm.identify(ramps, JOINT_REGRESSION).parameters
-    assert temperature_notes(ramps, told) == ()
-    cold = [replace(one, motion=replace(one.motion, temperature=None)) for one in ramps]
-    assert temperature_notes(cold, plain.parameters) == ()
 
 
 # --- models written back -------------------------------------------------------------------
@@ -356,21 +287,3 @@ def test_a_recording_outside_the_range_is_warned_of(arm, models, study, tmp_path
         plain, _ = model_at(models, study, np.full(3, 30.0))
         assert temperature_note(plain, arm.dataset(warmth, 0)) == ''
         assert temperature_note(model.with_quality({}), arm.dataset(warmth, 0)) == ''
-
-
-def test_the_range_is_that_of_all_that_is_fitted(ramps):
-    """It holds the extremes of every recording, and is none where a temperature is missing."""
-    columns = np.concatenate([dataset.motion.temperature for dataset in ramps])
-    found = temperatures_covered(ramps)
-    np.testing.assert_array_equal(found, [columns.min(axis=0), columns.max(axis=0)])
-    hot = np.full((1, 3), 90.0)
-    np.testing.assert_array_equal(temperatures_covered(ramps, [hot])[1], hot[0])
-    assert temperatures_covered(ramps, [np.full((1, 3), np.nan)]) is None
-    assert temperatures_covered([]) is None
-
-
-def test_the_prices_of_writing_back_twice_are_not_paid(models, study):
-    """A model that follows temperature is no run at one temperature."""
-    model = model_over_temperature(models, study)
-    with pytest.raises(DataError, match='have friction temperature_viscous already'):
-        model_over_temperature([model, model], study)
