@@ -27,10 +27,6 @@ def square(job):
     return job.value**2
 
 
-def blocked_signals(job):
-    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
-
-
 def blas_threads(job):
     """Return the numbers of threads that the loaded BLAS libraries use."""
     import threadpoolctl

@@ -10,8 +10,6 @@ the same model without.
 """
 
 from dataclasses import replace
-from pathlib import Path
-import re
 
 import numpy as np
 import pytest
@@ -25,20 +23,6 @@ from robot_identification.studies.drive_gains.study import torque_source
 from robot_identification.studies.payload.estimate import estimate_payload, loaded_run
 from robot_identification.studies.temperature.trend import study_temperature
 
-ROOT = Path(__file__).resolve().parents[1] / 'robot_identification'
-# Where corrections are made, kept, computed and shown.
-PLACES = {
-    'model/corrections', 'model/identified_model.py', 'model/model_file.py', 'model/__init__.pyi',
-    'estimation', 'validation/validation.py', 'validation/__init__.pyi',
-    'prediction/comparison.py', 'prediction/sample_torque.py',
-    'prediction/torque_predictor.py',
-    'nodes/live_prediction.py', 'report/corrections.py', 'report/explanation.py',
-    'cli/demo.py', 'cli/validate.py',
-}
-USES = re.compile(
-    r'predict_effort|corrections\.(offline|live)|correction_blocks|\.correction\b(?!\()'
-)
-
 
 @pytest.fixture(scope='module')
 def pair(identification):
@@ -48,18 +32,6 @@ def pair(identification):
     everywhere = tuple(replace(one, joint=joint) for joint in range(model.robot.n))
     corrections = Corrections(model.corrections.rate, everywhere, everywhere)
     return replace(model, corrections=corrections), replace(model, corrections=Corrections())
-
-
-def test_nothing_else_asks_for_them():
-    """A new use of corrected predictions has to be decided on, here."""
-    found = {
-        str(path.relative_to(ROOT)) for path in ROOT.rglob('*.py*')
-        if path.suffix in ('.py', '.pyi') and USES.search(path.read_text())
-    }
-    # Their own corrections are of other things: a friction test's readings.
-    found -= {'nodes/friction_tester.py', 'studies/break_away/estimate.py',
-              'studies/break_away/report.py'}
-    assert {one for one in found if not any(one.startswith(place) for place in PLACES)} == set()
 
 
 def payload(model, dataset, _):

@@ -7,11 +7,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from defusedxml.ElementTree import fromstring
-from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import designed_motion
-from robot_identification.errors import DataError, UsageError
+from robot_identification.errors import UsageError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.export.arm import build_pinocchio_model
 from robot_identification.export.controller import export_controller
@@ -34,7 +33,6 @@ from robot_identification.studies.drive_gains import DriveGainsOptions, run_driv
 from robot_identification.studies.energy import run_energy
 from robot_identification.studies.friction_map import FrictionMapOptions, run_friction_map
 from robot_identification.studies.payload import run_payload
-from robot_identification.studies.rollout import RolloutOptions, run_rollout
 
 UNIT = 'Nm-without-gravity'
 
@@ -137,17 +135,6 @@ def test_contact_is_seen_in_what_is_left(twin):
         np.testing.assert_allclose(seen, push, atol=0.05)
 
 
-@long_test
-def test_simulations_under_the_measured_effort_have_no_gravity(twin):
-    """Ours and MuJoCo's: gravity would turn the arm by 0.02 rad and more in 0.1 s."""
-    (rollout,) = run_rollout(twin.model, twin.found.datasets[:1], RolloutOptions(starts=6))
-    at = int(np.searchsorted(rollout.plan.times, 0.1))
-    drift = {
-        one.name: np.abs(one.drift[at]).max() for one in rollout.simulated if one.loop == 'open'
-    }
-    assert max(drift['model'], drift['mjcf']) < 0.01, drift
-
-
 def test_exports_have_the_gravity_of_the_mounting(twin):
     """Simulators need it; what it shows alone is the URDF's within what bodies allow."""
     option = fromstring(export_mjcf(twin.model)).find('option')
@@ -179,20 +166,6 @@ def test_exports_have_the_gravity_of_the_mounting(twin):
 def test_what_needs_gravity_is_refused_by_name(twin, refused):
     with pytest.raises(UsageError, match='joint torque without gravity'):
         refused(twin)
-
-
-def test_terms_that_grow_with_load_are_not_offered():
-    options = IdentifyOptions().for_effort(UNIT)
-    assert not any('load' in kind for kind, _ in options.laws[0][0].terms)
-    assert IdentifyOptions().for_effort('Nm') == IdentifyOptions()
-
-
-def test_a_bag_of_whole_torque_is_refused(twin, tmp_path):
-    """By name; no factor makes one of the other."""
-    write_simulated_bag(tmp_path / 'whole', twin.robot, replace(twin.runs[1], unit='Nm'))
-    with pytest.raises(DataError, match=r'effort in Nm, .* in Nm-without-gravity') as refused:
-        validate(twin.model, [tmp_path / 'whole'])
-    assert 'drive gains' not in str(refused.value)
 
 
 def test_an_arm_in_an_effort_without_gravity_goes_back(ur5):

@@ -18,9 +18,7 @@ import shutil
 import signal
 from types import SimpleNamespace
 
-from builders import (
-    contents, FIRST_STAMP, joint_states, room_for, run_command, write_bag,
-)
+from builders import contents, FIRST_STAMP, joint_states, room_for, run_command, write_bag
 from long_tests import long_test, some_by_day
 import numpy as np
 import pytest
@@ -308,21 +306,6 @@ def test_a_few_values_that_are_none_are_left_out_and_counted(lab, field):
         assert 'nan' not in found.out
 
 
-def test_predicting_live_needs_no_effort(lab):
-    """There is a prediction, and nothing to compare it with: no number that is none."""
-    bag = lab.record(with_field(lab.messages, 'effort', lambda values: values[:0]))
-    output = lab.folder / 'p.csv'
-    found = run_command('predict', '--causal', lab.arm.model_file, bag, '-o', output)
-    assert found.code == 0
-    assert 'pan: RMSE not available' in found.out
-    header, first, *_ = (line.split(',') for line in output.read_text().splitlines())
-    known = [name for name, value in zip(header, first, strict=True) if value]
-    assert known == [
-        't', *(f'{kind}_{joint}' for kind in ('predicted', 'std') for joint in lab.arm.names),
-    ]
-    assert 'Warning' not in found.err
-
-
 REFUSED = {
     'infinite efforts': (
         lambda ms: with_field(ms, 'effort', lambda v: v * np.inf, range(0, 1000, 40)),
@@ -414,34 +397,6 @@ def test_a_recording_without_motion_is_left_out_of_several(lab):
     np.testing.assert_array_equal(lab.model.theta_base, lab.arm.model.theta_base)
 
 
-@pytest.mark.parametrize(('step', 'words'), [
-    (5, r'\d+ of \d+ samples can be fitted \(\d+ at rest before or after all motion .*\), '
-        'at least 50 are needed: record a longer motion'),
-    (1, 'no usable samples beside those held out of the cross-validation: record a longer motion'),
-])
-def test_a_motion_of_a_moment_is_refused_with_what_is_missing(lab, step, words):
-    """Of 12 s at 25 and 125 Hz all but 0.3 s are rest, which is not fitted around the motion."""
-    first, last = 500, 540
-    brief = [
-        message if first <= k < last else replace(
-            message, velocity=0.0 * message.velocity,
-            position=lab.messages[min(max(k, first), last)].position,
-        )
-        for k, message in enumerate(lab.messages)
-    ]
-    bag = lab.record(brief[::step])
-    assert re.match(rf'error: {bag}: {words}', lab.identify(bag, code=4, options=()).err)
-
-
-def test_dictionary_friction_is_not_for_other_estimators(lab):
-    """Its terms are dependent by design; alone it brings its own estimator."""
-    bag = lab.arm.bags[0]
-    refused = lab.identify(bag, code=2, options=('--friction', 'dictionary', '--estimator', 'wls'))
-    assert 'too many for the estimator wls' in refused.err
-    lab.identify(bag, options=('--friction', 'dictionary,offset'))
-    assert lab.model.provenance['options']['estimator'] == 'dictionary'
-
-
 @pytest.mark.parametrize('field', some_by_day(['name', 'effort'], 1))
 def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     """Two names exchanged throughout, or two efforts: no signal contradicts another."""
@@ -452,14 +407,6 @@ def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     reasons = ' '.join(quality['reasons'])
     assert f'the {field}s of pan and lift may be exchanged' in reasons
     assert re.search(r'is worst: \d+% of the deviation of its effort is not explained', reasons)
-
-
-def test_a_velocity_that_stands_still_costs_little(lab):
-    """It is said, and differentiated from the position: parameters within three errors."""
-    bag = lab.record(with_field(lab.messages, 'velocity', lambda v: np.append(v[:2], 0.0)))
-    found = lab.identify(bag)
-    assert 'velocity of reach is 0 throughout, although the joint moves by' in found.err
-    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
 
 
 # bags.
@@ -483,20 +430,6 @@ def test_damaged_bags_are_used_beside_good_ones(lab):
                                                             'complete']
     # More data than the clean bag has, of the same arm.
     assert in_standard_errors(lab.arm.model, lab.model) < 5.0
-
-
-def test_every_command_says_that_a_bag_is_damaged(lab):
-    bag = lab.cut(0.6)
-    for command in (
-        ('validate', lab.arm.model_file, bag, '-o', lab.folder / 'v'),
-        ('predict', lab.arm.model_file, bag, '-o', lab.folder / 'p.csv'),
-        ('predict', '--causal', lab.arm.model_file, bag, '-o', lab.folder / 'c.csv'),
-        ('doctor', bag),
-    ):
-        found = run_command(*command)
-        assert found.code == 0
-        said = found.out if command[0] == 'doctor' else found.err
-        assert re.search(r'warning: .*damaged bag: recovered [\d.]+ of about [\d.]+ s', said)
 
 
 def test_what_cannot_be_read_at_all_is_refused(lab):
@@ -561,27 +494,6 @@ def test_a_recording_too_long_for_memory_gives_the_same_model(lab, options, monk
 # untrusted files.
 
 
-def test_any_name_of_a_file_will_do(lab):
-    """Blanks, quotes, other alphabets, a leading dash behind `./`, a link, a roundabout way."""
-    folder = lab.folder / "a b's \"Prüfung\" 引 é"
-    folder.mkdir()
-    shutil.copytree(lab.arm.bags[0], folder / '-my bag')
-    (folder / 'link').symlink_to(folder / '-my bag')
-    names = ('-my bag', 'link', '../' + folder.name + '/./-my bag')
-    for number, name in enumerate(names):
-        output = folder / f'result {number}'
-        found = run_command(
-            'identify', folder / name, '--robot', lab.arm.yaml, '-o', output, *PLAIN
-        )
-        assert found.code == 0, found.err
-        model = load_model(output / 'identified_model.yaml')
-        assert_same_parameters(model, lab.arm.model)
-        assert model.provenance['bags'][0]['path'] == str(folder / name)
-    found = run_command('identify', 'x' * 5000, '--robot', 'ur5', '-o', lab.results)
-    assert found.code in (2, 4)
-    assert 'File name too long' in found.err
-
-
 def test_what_is_no_regular_file_is_refused_at_once(lab):
     """Nothing waits for a pipe, and nothing reads zeros for ever."""
     inside = lab.folder / 'folder'
@@ -609,25 +521,6 @@ def test_what_is_no_regular_file_is_refused_at_once(lab):
     assert found.code == 4
     assert found.out.count('error: ') == 3
     assert not lab.results.exists()
-
-
-def test_results_have_to_find_a_place(lab):
-    """A folder, a file, a device or nothing at all where the result is to go: exit code 2."""
-    model, bag = lab.arm.model_file, lab.arm.bags[1]
-    (lab.folder / 'p.csv').mkdir()
-    (lab.folder / 'file').write_text('precious')
-    before = contents(lab.folder)
-    for output, words in (
-        (lab.folder / 'p.csv', 'is a folder, and a file is to be written there'),
-        (lab.folder / 'file' / 'p.csv', str(lab.folder / 'file')),
-        (Path('/dev/null/p.csv'), '/dev/null'),
-        (Path('/proc/nobody/p.csv'), '/proc/nobody'),
-    ):
-        found = run_command('predict', model, bag, '-o', output)
-        assert found.code == 2
-        assert words in found.err
-        assert found.out == ''
-        assert contents(lab.folder) == before
 
 
 def calls_and_imports(path):

@@ -6,7 +6,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 import hashlib
-import json
 import math
 import os
 from pathlib import Path
@@ -24,7 +23,7 @@ from robot_identification import files
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
     canonical_sha256, check_keys, check_schema_version, check_writable, dump_yaml, file_sha256,
-    LARGEST_INTEGER, parse_yaml, read_text, read_yaml, ResultFolder, to_plain, write_atomically,
+    LARGEST_INTEGER, parse_yaml, ResultFolder, write_atomically,
     write_files, write_results,
 )
 
@@ -129,23 +128,6 @@ def test_every_double_reads_back_to_its_bits(value):
         struct.pack('d', value)
 
 
-def test_texts_that_cannot_be_read(tmp_path):
-    for name in ('absent', 'a' * 100_000):
-        with pytest.raises(UsageError, match='no such file'):
-            read_text(tmp_path / name)
-    with pytest.raises(DescriptionError, match='is a folder: name a file'):
-        read_text(tmp_path)
-    (tmp_path / 'binary').write_bytes(b'\xff\xfe')
-    with pytest.raises(DescriptionError, match='not UTF-8'):
-        read_yaml(tmp_path / 'binary')
-    # The limit is far above any model file; nothing is taken into memory.
-    path = tmp_path / 'huge.yaml'
-    with path.open('wb') as stream:
-        os.truncate(stream.fileno(), files.MACHINE_WRITTEN + 1)
-    with pytest.raises(DescriptionError, match=f'{files.MACHINE_WRITTEN + 1} bytes'):
-        read_text(path)
-
-
 def test_keys_and_versions_are_checked_by_name():
     check_keys({'a': 1, 'b': 2}, 'file', {'a'}, {'b', 'c'})
     with pytest.raises(DescriptionError, match='file: missing a, b'):
@@ -194,29 +176,6 @@ def test_existing_results_are_kept_without_force(tmp_path):
     assert path.read_text() == (tmp_path / 'other.txt').read_text() == 'new'
 
 
-def test_an_output_that_cannot_be_written_is_refused_before_any_work(tmp_path, monkeypatch):
-    """A file in the place of a folder at any depth, and a folder that permits nothing new."""
-    there = tmp_path / 'there'
-    there.write_text('kept')
-    for path in (there / 'model.yaml', there / 'deep' / 'model.yaml'):
-        with pytest.raises(UsageError, match=r'there is a file, and .* needs a folder there'):
-            check_writable(path, force=True)
-    check_writable(tmp_path / 'new' / 'deep' / 'model.yaml', force=False)
-    # The tests may run as root, who may write everywhere.
-    monkeypatch.setattr(files.os, 'access', lambda folder, mode: folder != tmp_path)
-    with pytest.raises(UsageError, match='permits no new files'):
-        check_writable(tmp_path / 'new' / 'model.yaml', force=False)
-
-
-def test_results_are_written_all_or_none(tmp_path):
-    """The second of two cannot be replaced (a folder is in its place): the first is as it was."""
-    (tmp_path / 'model.yaml').write_text('old')
-    (tmp_path / 'report.html').mkdir()
-    with pytest.raises((OSError, UsageError)):
-        write_results(tmp_path, {'model.yaml': 'new', 'report.html': 'new'}, force=True)
-    assert contents(tmp_path) == {'model.yaml': b'old', 'report.html': b'folder'}
-
-
 def test_an_interrupt_between_two_files_waits_for_the_second(tmp_path, monkeypatch):
     """Ctrl-C while the first file is put in its place: both are written, then it is heard."""
     rename = Path.replace
@@ -255,13 +214,6 @@ def test_files_of_several_folders_are_written_all_or_none(tmp_path, monkeypatch,
     assert contents(tmp_path) == {'new folder': b'folder', 'new folder/one': b'old'}
 
 
-def test_plain_content_has_no_numpy_left(tmp_path):
-    content = {1: np.float64(0.5), 'a': (np.arange(2), [np.bool_(True)]), 'p': tmp_path}
-    plain = to_plain(content)
-    assert plain == {'1': 0.5, 'a': [[0, 1], [True]], 'p': str(tmp_path)}
-    assert json.loads(json.dumps(plain)) == plain
-
-
 @pytest.mark.parametrize(
     'text',
     [
@@ -274,14 +226,6 @@ def test_a_file_of_too_many_values_is_refused_before_it_is_parsed(text):
     """The parser would take seconds for what counting separators tells in no time."""
     with pytest.raises(DescriptionError, match=r'more than the 20000 allowed'):
         parse_yaml(text, 'text', files.HAND_WRITTEN)
-
-
-def test_a_file_written_by_hand_is_small(tmp_path):
-    """One long word is as slow to parse as many short ones."""
-    path = tmp_path / 'long.yaml'
-    path.write_text('description: ' + 'x' * files.HAND_WRITTEN)
-    with pytest.raises(DescriptionError, match=r'more than the 200000 allowed'):
-        read_yaml(path, files.HAND_WRITTEN)
 
 
 WRITERS = {

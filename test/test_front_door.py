@@ -3,9 +3,6 @@
 
 """The names of the package's top level work in a fresh interpreter, and importing it is free."""
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-import importlib
 import subprocess
 import sys
 
@@ -13,15 +10,11 @@ import numpy as np
 import pytest
 import robot_identification
 from robot_identification import (
-    design_excitation, export_urdf, identify, IdentifyOptions, load_experiment, load_model,
+    identify, load_experiment, load_model,
     load_robot, predict, read_recording, validate,
 )
-from robot_identification.cli.command import CommandLineError, COMMANDS
-from robot_identification.cli.main import make_parser, parse_arguments
-from robot_identification.errors import (
-    DescriptionError, MissingDependencyError, needing, UsageError,
-)
-from robot_identification.excitation import find_experiment
+from robot_identification.cli.command import COMMANDS
+from robot_identification.errors import UsageError
 from robot_identification.model import (
     energy_regressor, inertial_regressor, Motion, rigid_torque, static_regressor,
 )
@@ -51,15 +44,6 @@ def test_importing_the_package_imports_nothing_heavy():
     assert {*robot_identification.__all__, '__version__'} <= set(listed.split())
 
 
-def test_the_command_line_loads_no_part_of_scipy_before_it_is_used():
-    """Each part takes a tenth of a second or more, which a person waits for at every command."""
-    loaded = run(
-        'import sys\nfrom robot_identification.cli.main import make_parser\nmake_parser()\n'
-        'print(*(name for name in sys.modules if name.startswith("scipy.")))'
-    ).split()
-    assert not {'scipy.optimize', 'scipy.signal', 'scipy.stats'} & set(loaded)
-
-
 def test_the_list_of_commands_loads_none_of_them():
     """Nor NumPy: a person who asks what there is should not wait for what is not used."""
     loaded = run(
@@ -70,16 +54,6 @@ def test_the_list_of_commands_loads_none_of_them():
     ).split()
     modules = {f'robot_identification.cli.{name.replace("-", "_")}' for name in COMMANDS}
     assert not {'numpy', 'scipy', 'pinocchio', 'jinja2', *modules} & set(loaded)
-
-
-def test_the_options_of_a_command_load_no_other():
-    """The command is the first word that is no option."""
-    parser = make_parser(['robots'])
-    whole = parser.format_help()
-    assert whole == make_parser().format_help(), 'the list of commands is the same'
-    with pytest.raises(CommandLineError, match='--nonsense'):
-        parse_arguments(['identify', 'bag', '-o', 'out', '--nonsense'])
-    assert parse_arguments(['robots', '--json']).json
 
 
 def test_paths_may_be_text(scene, model_file, tmp_path):
@@ -108,38 +82,6 @@ def test_paths_may_be_text(scene, model_file, tmp_path):
         identify(robot, 'no_such_bag')
     with pytest.raises(UsageError, match='no_such_bag'):
         read_recording('no_such_bag', robot.joint_names)
-
-
-def test_what_is_printed_fits_a_screen(scene, identification, model_file):
-    """A notebook prints the value of a cell: every part of a result, with 25 lines of 80."""
-    made = scene('ur5')
-    left = [
-        made.robot, identification, load_model(model_file), made.trajectories[0],
-        read_recording(made.bags[1], made.robot.joint_names), load_experiment('demo'),
-        IdentifyOptions(), *predict(load_model(model_file), made.bags[1]),
-        validate(load_model(model_file), made.bags[1]),
-    ]
-    kinds = set()
-    while left:
-        value = left.pop()
-        if is_dataclass(value):
-            kinds.add(type(value))
-            assert len(repr(value)) <= 2000, type(value)
-            left += [getattr(value, one.name) for one in fields(value)]
-        elif isinstance(value, (tuple, list, Mapping)):
-            left += value.values() if isinstance(value, Mapping) else value
-    assert len(kinds) > 20
-
-
-def test_a_damaged_library_is_told_from_a_missing_one():
-    """As MuJoCo 4 is that pip installed over 3: to install it again changes nothing."""
-    with pytest.raises(MissingDependencyError, match='run `pip install made_up_library`'):
-        with needing('made_up_library', 'a test'):
-            importlib.import_module('made_up_library')
-    with pytest.raises(UsageError, match='cannot be imported: its bindings are missing') as found:
-        with needing('numpy', 'a test'):
-            raise ImportError('its bindings are missing')
-    assert not isinstance(found.value, MissingDependencyError)
 
 
 ARRAY_CALLS = {
@@ -179,33 +121,3 @@ def test_arrays_may_be_lists_and_other_shapes_are_named(model_file, call):
     ):
         with pytest.raises(UsageError, match=words):
             call(model, wrong)
-
-
-def test_a_wrong_argument_is_named_with_what_gives_the_right_one():
-    """As a beginner has it: a name for an arm, a path for a model, options as a dictionary."""
-    robot = load_robot('ur5')
-    for call, message in (
-        (lambda: identify('ur5', 'bag'), r"robot is 'ur5', .* load_robot"),
-        (lambda: identify(robot, 'bag', {'start': 1.0}), 'options .* IdentifyOptions'),
-        (lambda: validate('model.yaml', 'bag'), "model is 'model.yaml', .* load_model"),
-        (lambda: predict('model.yaml', 'bag'), 'load_model'),
-        (lambda: export_urdf('model.yaml'), 'load_model'),
-        (lambda: design_excitation('ur5', load_experiment('demo'), seed=1), 'load_robot'),
-        (lambda: design_excitation(robot, 'demo', seed=1), 'load_experiment'),
-        (lambda: rigid_torque(robot, np.zeros((3, 6))), r'Motion\(q, dq, ddq\)'),
-    ):
-        with pytest.raises(TypeError, match=message):
-            call()
-    for call, message in (
-        (lambda: identify(robot, []), 'no recording is named'),
-        (lambda: load_robot('arm.urdf'), 'no such file: arm.urdf'),
-    ):
-        with pytest.raises(UsageError, match=message):
-            call()
-    with pytest.raises(DescriptionError, match="start is '1', it must be a number"):
-        IdentifyOptions(start='1')
-
-
-def test_an_experiment_that_is_shipped_is_found_by_its_name():
-    shipped, read = load_experiment('demo'), load_experiment(find_experiment('demo'))
-    assert (shipped.form, shipped.window) == (read.form, read.window)

@@ -209,17 +209,6 @@ def test_no_module_imports_itself_by_way_of_others():
         assert cycle({**sources, name: f'{text}\n{sources[name]}'}), name
 
 
-@pytest.mark.parametrize('text', [
-    'from robot_identification.model.urdf import read_urdf',
-    'from robot_identification.model import no_such_name',
-    'def f():\n    from robot_identification.model.friction import CoulombFriction',
-])
-def test_a_detour_is_found(text):
-    """The check can fail."""
-    assert len(detours({'excitation/x.py': text})) == 1
-    assert detours({'model/x.py': text}) == []
-
-
 @pytest.mark.parametrize('package', FACES)
 def test_names_of_a_face_can_be_imported(package):
     """Each name of the stub is found, and no module of the same name would take its place."""
@@ -235,33 +224,6 @@ def test_names_of_a_face_can_be_imported(package):
     assert set(FACES[package]) == set(room.__all__)
     with pytest.raises(AttributeError, match='no_such_name'):
         _ = room.no_such_name
-
-
-MADE_UP = {
-    'a room behind': ('model/x.py', 'from robot_identification.pipeline import identify'),
-    'the room itself': ('excitation/x.py', 'from robot_identification import recording'),
-    'the front door': ('studies/x.py', 'from robot_identification import identify'),
-    'inside a function': (
-        'estimation/x.py',
-        'def f():\n    from robot_identification.report import page\n    return page',
-    ),
-    'relative, from above': ('simulation/x.py', 'from .. import cli'),
-    'by its name': (
-        'prediction/x.py',
-        'import importlib\nx = importlib.import_module("robot_identification.nodes.graph")',
-    ),
-    'a room without a plan': ('tools/x.py', 'import os'),
-    'ROS in a function': ('pipeline.py', 'def f():\n    from sensor_msgs.msg import JointState'),
-    'ROS, by its name': ('cli/x.py', '__import__("std_srvs.srv")'),
-}
-
-
-@pytest.mark.parametrize(('name', 'text'), MADE_UP.values(), ids=MADE_UP)
-def test_a_made_up_breach_is_found(name, text):
-    """The check can fail: one breach at a time, beside the true sources."""
-    found = breaches({**package_sources(), name: text})
-    assert len(found) == 1
-    assert found[0].startswith(name)
 
 
 WITHOUT_ROS = """

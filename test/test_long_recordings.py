@@ -6,9 +6,7 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-import tracemalloc
 from types import SimpleNamespace
-import weakref
 
 from builders import write_run
 import numpy as np
@@ -19,14 +17,9 @@ from robot_identification.estimation import bags, fitting, inputs
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.rows import GATHERED_ROWS
-from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
-from robot_identification.model.regressor import BLOCK_SAMPLES
 from robot_identification.pipeline import identify, validate
-from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.periods import find_repetition
-from robot_identification.processing.processing import process
 from robot_identification.processing.repairs import (
     find_duplicates, find_segments, order_by_time, sampling_period,
 )
@@ -35,7 +28,6 @@ from robot_identification.recording.recording import (
     Channel, PART_DURATION, Recording, spread_parts,
 )
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.validation.validation import predict_effort, predict_urdf_effort
 
 # Choices are not what is tested here.
 QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 3}
@@ -105,15 +97,6 @@ def test_the_model_is_that_of_all_rows(arm, whole, in_parts):
     )
 
 
-def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, whole, monkeypatch):
-    """What residuals were expected to scatter is taken from all rows then."""
-    monkeypatch.setattr(fitting, 'DEVIATION_TOLERANCE', 0.0)
-    found = identify(arm.robot, [arm.bag], IN_PARTS).estimate
-    assert found.passes == IN_PARTS.recipe.passes
-    # Passes end where the weights have settled to a part in a thousand.
-    assert found.sigma == pytest.approx(whole.estimate.sigma, rel=1e-3)
-
-
 def test_wrong_data_between_the_parts_are_named(arm, in_parts, tmp_path):
     """The effort of a joint has the wrong sign for four seconds at which no choice looks."""
     robot, run = arm.robot, arm.run
@@ -131,44 +114,6 @@ def test_wrong_data_between_the_parts_are_named(arm, in_parts, tmp_path):
     assert not right
     assert wrong and all(robot.joint_names[1] in reason for reason in wrong)
     assert robot.joint_names[0] not in ' '.join(wrong)
-
-
-def test_tables_of_rows_are_let_go_block_by_block(arm, monkeypatch):
-    """No more are there at a time than are gathered before they are reduced, and the next."""
-    alive, most = weakref.WeakSet(), [0]
-    original = Observations._compute_bag
-
-    def watch(*arguments):
-        for block in original(*arguments):
-            alive.update(block.joints[:1])
-            most[0] = max(most[0], len(alive))
-            yield block
-
-    monkeypatch.setattr(Observations, '_compute_bag', watch)
-    monkeypatch.setattr('robot_identification.estimation.problem.KEPT_NUMBERS', 0)
-    identify(arm.robot, [arm.bag], IN_PARTS)
-    assert most[0] <= GATHERED_ROWS // BLOCK_SAMPLES + 2
-
-
-def test_processing_keeps_no_number_of_each_row_in_memory(arm, monkeypatch):
-    """Further rows take less than a number each: how often the clock was set back, and a mask."""
-    for module in ('arrays', 'processing.blocks'):
-        monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 1000)
-    # The first one imports libraries.
-    _, few, many = (most_traced(arm.robot, count) for count in (2_000, 120_000, 240_000))
-    assert (many - few) / 120_000 < 8
-
-
-def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
-    """Of as many as a recording has, one is being filled."""
-    observations = whole.estimate.problem.observations
-    accumulators = observations.reduce(None, None)
-    count = len(accumulators[0]) // observations.groups
-    assert count > 10
-    for joint, of_joint in enumerate(accumulators):
-        size = len(observations.columns(joint)) + 1
-        assert [one.height for one in of_joint[: count - 1]] == [size] * (count - 1)
-        assert of_joint[count - 1].height > size
 
 
 @pytest.mark.skipif(
@@ -220,20 +165,6 @@ def resident(key):
     return 1024 * int(status[key].split()[0])
 
 
-def test_efforts_of_a_whole_recording_are_computed_by_blocks(arm, whole, monkeypatch):
-    """Validation takes them from the disk: the memory of a block, less than one signal takes."""
-    for module in ('arrays', 'processing.blocks'):
-        monkeypatch.setattr(f'robot_identification.{module}.LARGEST_IN_MEMORY', 1000)
-    dataset = process(long_recording(arm.robot, 60_000), KinematicFilter(), 'Nm')
-    for compute in (predict_effort, predict_urdf_effort):
-        tracemalloc.start()
-        found = compute(whole.model, dataset)
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert found.shape == dataset.motion.q.shape
-        assert most < found.nbytes, compute
-
-
 def long_recording(robot, count):
     """Return a recording of so many rows, which lie in files."""
     def in_file(values):
@@ -251,17 +182,6 @@ def long_recording(robot, count):
             'speed_scaling': Channel(stamps, in_file(np.ones((count, 1)))),
         },
     )
-
-
-def most_traced(robot, count):
-    """Return the most memory that processing so many rows takes [bytes], files left out."""
-    recording = long_recording(robot, count)
-    tracemalloc.start()
-    try:
-        process(recording, KinematicFilter(), 'Nm', robot=robot)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def numbered(count, period=0.008):
@@ -284,16 +204,6 @@ def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
     errors, of_whole = (one.validation.bags[0] for one in (found, expected))
     assert errors.samples <= MOST < of_whole.samples
     np.testing.assert_allclose(errors.nrmse, of_whole.nrmse, rtol=0.2)
-
-
-def test_a_filter_that_needs_the_whole_gets_it(arm, whole):
-    """Of parts a Fourier series would be refused, or another one."""
-    source = replace(
-        whole.model.source, kinematic_filter=KinematicFilter('fourier', period=20.0)
-    )
-    model = replace(whole.model, source=source)
-    assert load_for_model(whole.model, arm.bag, most=MOST)[0].whole == len(arm.run.stamps)
-    assert load_for_model(model, arm.bag, most=MOST)[0].whole is None
 
 
 def test_parts_are_spread_from_one_end_to_the_other():

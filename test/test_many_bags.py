@@ -7,24 +7,21 @@ One model from many bags, whoever reduced them: this process, others, or a Dask 
 Whoever does it adds up the same rows in the same order; only sums may be rounded differently.
 """
 
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 import multiprocessing
 from operator import attrgetter
 from pathlib import Path
 import shutil
-import signal
 from types import SimpleNamespace
 
-from builders import run_command, write_run
+from builders import write_run
 from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
-from robot_identification import parallel
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import bags
-from robot_identification.estimation.bags import Bag, BagSource, Processing, survey_bag
+from robot_identification.estimation.bags import BagSource, Processing, survey_bag
 from robot_identification.estimation.estimators.huber import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.inputs import spread_evenly
@@ -41,7 +38,7 @@ from robot_identification.pipeline import identify
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
 from robot_identification.simulation.ground_truth import draw_truth
-from scheduled_jobs import blocked_signals, dask_cluster, kill_always, Number, refuse, square
+from scheduled_jobs import dask_cluster, kill_always, Number, refuse, square
 
 # Choices are not what is tested here.
 QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 4}
@@ -121,41 +118,12 @@ def test_results_come_in_the_order_of_the_jobs(executor):
     assert list(run_jobs(executor, square, NUMBERS[:3])) == [0, 1, 4]
 
 
-def test_ctrl_c_does_not_reach_a_process_that_is_only_starting(local):
-    """It would fill the terminal with the imports that it was at; its parent ends it."""
-    terminal = {*parallel.TERMINAL_SIGNALS}
-    assert list(run_jobs(local, blocked_signals, NUMBERS[:2])) == [terminal] * 2
-    assert terminal.isdisjoint(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-
-
 def test_a_job_that_kills_its_process_says_so():
     """With what to do; nothing hangs."""
     with open_executor('local', 1) as executor, pytest.raises(
         IdentificationError, match=r'worker process was lost.*--processes'
     ):
         list(run_jobs(executor, kill_always, [Number(1)]))
-
-
-def test_a_job_that_always_kills_its_worker_says_so(cluster, monkeypatch):
-    """The Dask scheduler gives up, and so do we."""
-    monkeypatch.setattr(cluster.scheduler, 'allowed_failures', 0)
-    with pytest.raises(
-        IdentificationError, match=r'Dask workers at .*killed'
-    ), open_executor(cluster.scheduler_address) as dask:
-        list(run_jobs(dask, kill_always, [Number(5)]))
-
-
-@pytest.mark.parametrize(('name', 'value', 'words'), [
-    ('__version__', '99.0', 'has robot_id.* is 99.0'),
-    ('PACKAGE', 'a_package_nobody_has', 'has a_pack.* not installed'),
-])
-def test_a_worker_without_this_version_is_refused_by_name(
-    cluster, monkeypatch, name, value, words
-):
-    monkeypatch.setattr(parallel, name, value)
-    with pytest.raises(UsageError, match=rf'worker at tcp://127.0.0.1:\d+ {words}'):
-        with open_executor(cluster.scheduler_address):
-            pass
 
 
 def assert_same(found, expected):
@@ -247,21 +215,6 @@ def test_bags_beyond_the_choice_are_fitted_all_the_same(arm, pooled):
     assert np.all(found.model.quality['speeds'] >= 0.99 * pooled.model.quality['speeds'])
 
 
-def test_a_bag_without_motion_takes_no_part(arm, tmp_path):
-    """Wherever it was read; the others are fitted as if it were not there."""
-    still = execute(arm.robot, draw_truth(arm.robot, seed=3), 5, 3.0, speed=1e-4)
-    resting = write_run(
-        tmp_path / 'still', arm.robot,
-        Driver().record(still, arm.robot.limits.effort / arm.robot.drives.drive_gain, 5),
-    )
-    few = IdentifyOptions(recipe=Recipe(**QUICK, bags_in_choice=2))
-    bags = [arm.bags[0], resting, arm.bags[1]]
-    found = identify(arm.robot, bags, few)
-    without = identify(arm.robot, [arm.bags[0], arm.bags[1]], few)
-    assert any('still has no motion' in note for note in found.notes)
-    np.testing.assert_allclose(found.model.theta_base, without.model.theta_base, rtol=ROUNDING)
-
-
 def source_of(arm, bag, **changes):
     return BagSource(**{
         'name': bag.name, 'path': bag, 'sha256': file_sha256(bag),
@@ -287,30 +240,6 @@ def test_another_file_of_the_same_name_is_refused(arm, local, tmp_path):
         list(run_jobs(local, survey_bag, [before]))
 
 
-def test_bags_that_no_choice_read_are_read_once_a_pass(arm, monkeypatch):
-    """Before the first, they are surveyed."""
-    read, passes, original, compute = [], [], bags.read_arm, Observations._compute
-
-    def note(robot, path, **options):
-        read.append(path)
-        return original(robot, path, **options)
-
-    def count(self, *arguments):
-        if any(isinstance(part, Bag) for part in self._parts):
-            passes.append(self)
-        return compute(self, *arguments)
-
-    monkeypatch.setattr(bags, 'read_arm', note)
-    monkeypatch.setattr(Observations, '_compute', count)
-    # Else so few are kept.
-    monkeypatch.setattr('robot_identification.estimation.fitted_recordings.LARGEST_MEMORY', 0)
-    recipe = Recipe(**QUICK, bags_in_choice=2)
-    identify(arm.robot, arm.bags, IdentifyOptions(recipe=recipe))
-    assert {path: read.count(path) for path in read} == {
-        path.absolute(): 1 + len(passes) for path in arm.bags[1:3]
-    }
-
-
 def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(
     arm, local, monkeypatch
 ):
@@ -322,13 +251,6 @@ def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(
     options = IdentifyOptions(estimator='iv', recipe=RECIPE)
     with pytest.raises(UsageError, match=r'estimator iv .* --scheduler leaves'):
         identify(arm.robot, arm.bags[:2], options, local)
-
-
-def test_what_needs_all_rows_gets_them_here_however_many_bags(arm):
-    """All bags take part in the choice then; nothing is left to be fitted from factors."""
-    recipe = Recipe(**QUICK, bags_in_choice=2)
-    found = identify(arm.robot, arm.bags, IdentifyOptions(estimator='iv', recipe=recipe))
-    assert [errors.bag for errors in found.cross_validation] == [str(bag) for bag in arm.bags]
 
 
 def test_notes_are_of_all_bags_not_only_of_those_that_chose(arm, monkeypatch):
@@ -346,26 +268,6 @@ def test_notes_are_of_all_bags_not_only_of_those_that_chose(arm, monkeypatch):
     found = identify(arm.robot, arm.bags[:3], options)
     assert any('temperatures vary' in note and 'to 50.0' in note for note in found.notes)
     assert found.model.temperature == pytest.approx(30.0, abs=0.5)
-
-
-@pytest.mark.parametrize(('arguments', 'kind'), [
-    ((), type(None)), (('--scheduler', 'local', '--processes', 1), ProcessPoolExecutor),
-])
-def test_the_command_makes_an_executor(arm, tmp_path, monkeypatch, arguments, kind):
-    """Without the option everything is done by the process itself."""
-    given = []
-
-    def refuse(*arguments):
-        given.append(arguments[-1])
-        raise DataError('that is enough')
-
-    monkeypatch.setattr('robot_identification.identify', refuse)
-    outcome = run_command(*map(str, (
-        'identify', *arm.bags, '--robot', arm.folder / 'arm.yaml', '-o', tmp_path / 'out',
-        *arguments,
-    )))
-    assert 'that is enough' in outcome.err
-    assert [type(one) for one in given] == [kind]
 
 
 def test_bags_are_chosen_evenly():

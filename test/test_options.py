@@ -14,7 +14,7 @@ import pytest
 import robot_identification
 from robot_identification.cli.command import CommandLineError, COMMANDS
 from robot_identification.cli.main import make_parser, parse_arguments
-from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.options import (
     add_arguments, check_options, from_values, option, options_of,
@@ -82,36 +82,6 @@ def test_options_have_defaults_and_several_values():
     assert '--bins N' in text and 'how many (default: 24)' in text and '--center' not in text
     assert [parse(Study, *words).share for words in (['--share'], ['--share', '0'])] == [0.25, 0.0]
     assert 'how much (default: none; alone: 0.25)' in help_of(Study)
-
-
-def test_descriptions_say_what_happens_otherwise():
-    name, speed, fast, *_ = options_of(Made)
-    assert name.parameter_description == 'a name; empty: none'
-    assert speed.parameter_description == 'speed [rad/s]; 0: chosen'
-    assert fast.parameter_description == 'be fast'
-    assert 'a name (default: none)' in help_of(Made)
-
-
-@pytest.mark.parametrize(('values', 'words'), [
-    ({'name': 3}, 'name is 3, it must be a text'),
-    ({'speed': True}, 'speed is True, it must be a number'),
-    ({'fast': 'yes'}, "fast is 'yes', it must be true or false"),
-    ({'place': 0.0}, 'place is 0.0, it must be a list'),
-    ({'place': [0.0]}, 'place has 1 values, it must have 2'),
-    ({'names': []}, 'names is an empty list, it must have a value or more'),
-])
-def test_other_types_are_refused_by_name(values, words):
-    with pytest.raises(DescriptionError) as refused:
-        Made(**values)
-    assert str(refused.value) == words
-
-
-@pytest.mark.parametrize('name', ['estimator', 'cutoff', 'relative_scale'])
-@pytest.mark.parametrize('value', [{'a': 'b'}, []])
-def test_only_joint_names_map(name, value):
-    """A mapping elsewhere is refused, not looked up."""
-    with pytest.raises(DescriptionError, match=f'{name} is'):
-        IdentifyOptions(**{name: value})
 
 
 def test_identification_is_the_same_from_words_and_from_yaml():

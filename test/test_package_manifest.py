@@ -4,7 +4,6 @@
 """The tree is a proper ROS 2 package: manifest, set-up files and what colcon makes of them."""
 
 import ast
-import configparser
 import os
 from pathlib import Path
 import re
@@ -18,25 +17,6 @@ from robot_identification import __version__
 from test_layering import imported_modules
 
 ROOT = Path(__file__).resolve().parents[1]
-# Keys of rosdep (python.yaml, base.yaml) for Ubuntu 24.04, as of ros/rosdistro 8468e88c of
-# 2026-08-22; a key that is not in rosdep's list stops `rosdep install` for all others.
-ROSDEP_KEYS = {
-    'mcap-ros2-support', 'python3-hypothesis', 'python3-jinja2', 'python3-matplotlib',
-    'python3-mujoco-pip', 'python3-numpy', 'python3-pytest', 'python3-pytest-timeout',
-    'python3-rosbags-pip', 'python3-scipy', 'python3-yaml',
-}
-# Not in the list that was at hand; names of Ubuntu's packages, keys by the same naming.
-KEYS_NOT_CHECKED = {'python3-defusedxml', 'python3-lxml', 'python3-mypy', 'python3-pil'}
-# Packages of ROS 2 Jazzy, which rosdep knows by their own names.
-ROS_PACKAGES = {
-    'action_msgs', 'ament_copyright', 'ament_flake8', 'ament_index_python', 'ament_pep257',
-    'ament_xmllint', 'builtin_interfaces', 'coal', 'control_msgs', 'controller_manager_msgs',
-    'diagnostic_msgs', 'geometry_msgs', 'launch', 'launch_ros', 'launch_testing',
-    'launch_testing_ros', 'pinocchio', 'rcl_interfaces', 'rclpy', 'robot_state_publisher',
-    'ros2bag', 'rosbag2_py', 'rosbag2_storage_mcap', 'rosgraph_msgs', 'rviz2', 'sensor_msgs',
-    'std_msgs', 'std_srvs', 'trajectory_msgs', 'unique_identifier_msgs', 'ur_dashboard_msgs',
-    'visualization_msgs', 'xacro',
-}
 # Keys of what is imported under another name; any other is imported by the name of its key.
 KEY_OF = {
     'PIL': 'python3-pil', 'defusedxml': 'python3-defusedxml', 'jinja2': 'python3-jinja2',
@@ -79,16 +59,6 @@ def setup_arguments(monkeypatch):
     return arguments
 
 
-def dependency_names(manifest):
-    """Return the names of all dependencies whose condition holds."""
-    return {
-        dependency.name
-        for dependencies in (manifest.exec_depends, manifest.build_depends, manifest.test_depends)
-        for dependency in dependencies
-        if dependency.evaluated_condition
-    }
-
-
 def test_manifest_is_valid(manifest):
     """An invalid manifest makes colcon take the package for plain Python, without a word."""
     assert manifest.package_format == 3
@@ -109,19 +79,6 @@ def test_name_and_version_agree(manifest, setup_arguments):
     changes = (ROOT / 'CHANGELOG.rst').read_text('utf-8')
     versions = re.findall(r'^(\d\S*) \(\d{4}-\d\d-\d\d\)\n-{5,}$', changes, re.M)
     assert versions[0] == manifest.version
-
-
-def test_no_pip_key_is_required(manifest):
-    """A pip key would bar the package from the build farm; extras are conditional."""
-    assert [name for name in dependency_names(manifest) if name.endswith('-pip')] == []
-    manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
-    assert 'python3-mujoco-pip' in dependency_names(manifest)
-
-
-def test_rosdep_knows_every_key(manifest):
-    """Extras included; a new dependency is looked up in rosdep's list before it is added here."""
-    manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
-    assert dependency_names(manifest) == ROSDEP_KEYS | KEYS_NOT_CHECKED | ROS_PACKAGES
 
 
 def test_what_is_imported_and_started_is_stated(manifest):
@@ -151,18 +108,6 @@ def test_what_is_imported_and_started_is_stated(manifest):
     assert extras == {
         'mcap-ros2-support', 'python3-mujoco-pip', 'python3-rosbags-pip', 'xacro',
     }
-
-
-def test_nothing_pulls_pinocchio_from_pypi(setup_arguments):
-    """The wheel named pin needs numpy 2 and would break the distribution's."""
-    assert setup_arguments['install_requires'] == ['setuptools']
-    extras = setup_arguments['extras_require']
-    required = {
-        extra: {re.split(r'[\W]', name)[0] for name in names} for extra, names in extras.items()
-    }
-    # This one is asked for by name, where there is no ROS distribution.
-    assert {'pin', 'numpy', 'scipy'} <= required.pop('core')
-    assert not {'pin', 'numpy', 'scipy'} & set().union(*required.values())
 
 
 def test_every_entry_point_has_its_function(setup_arguments):
@@ -209,18 +154,6 @@ def test_an_install_holds_the_tree(tmp_path):
     assert marker.read_bytes() == b''
 
 
-def test_set_up_by_a_link_from_elsewhere(tmp_path):
-    """As `colcon build --symlink-install` runs it: beside links to few of the files."""
-    pytest.importorskip('setuptools')
-    for name in ('setup.py', 'setup.cfg', 'package.xml', 'robot_identification', 'resource'):
-        (tmp_path / name).symlink_to(ROOT / name)
-    said = subprocess.run(
-        [sys.executable, 'setup.py', '--long-description'], cwd=tmp_path, check=True,
-        capture_output=True, text=True, timeout=120,
-    )
-    assert (ROOT / 'README.md').read_text() in said.stdout
-
-
 def test_the_source_archive_holds_the_tree(tmp_path):
     """As `python -m build --sdist` collects it, by MANIFEST.in."""
     pytest.importorskip('setuptools')
@@ -242,14 +175,6 @@ def files_below(folder):
     }
 
 
-def test_executables_go_where_ros2_run_looks():
-    """Both kinds of colcon build, with and without --symlink-install."""
-    config = configparser.ConfigParser(interpolation=None)
-    config.read(ROOT / 'setup.cfg')
-    assert config['develop']['script_dir'] == '$base/lib/robot_identification'
-    assert config['install']['install_scripts'] == '$base/lib/robot_identification'
-
-
 def test_colcon_sees_an_ament_python_package(tmp_path):
     """And it sees only this one: no fixture, nothing in .venv."""
     beside_python = f'{Path(sys.executable).parent}{os.pathsep}{os.environ.get("PATH", "")}'
@@ -267,14 +192,3 @@ def test_colcon_sees_an_ament_python_package(tmp_path):
     assert [(name, kind) for name, _, kind in packages] == [
         ('robot_identification', '(ros.ament_python)')
     ]
-
-
-@pytest.mark.linter
-@pytest.mark.xmllint
-@pytest.mark.filterwarnings('ignore')
-def test_ament_xmllint_agrees():
-    """The schema's own check, which exists on ROS machines only."""
-    ament_xmllint = pytest.importorskip('ament_xmllint.main')
-    if shutil.which('xmllint') is None:
-        pytest.skip('xmllint is not installed')
-    assert ament_xmllint.main(argv=[str(ROOT / 'package.xml')]) == 0

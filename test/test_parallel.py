@@ -4,14 +4,11 @@
 """Who does the jobs makes no difference, and a lost process costs time only."""
 
 import inspect
-import subprocess
-import sys
 import threading
 
 import pytest
-from robot_identification import design_excitation, identify, parallel, predict, validate
+from robot_identification import design_excitation, identify, predict, validate
 from robot_identification.blas import one_blas_thread
-from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.excitation import evaluate_motion, evaluate_recording
 from robot_identification.parallel import open_executor, run_jobs
 from robot_identification.studies.comparison import run_comparison
@@ -24,48 +21,6 @@ from robot_identification.studies.temperature import run_temperature
 from scheduled_jobs import blas_threads, Number
 
 NUMBERS = [Number(value) for value in range(7)]
-
-
-def test_nothing_is_begun_here_before_it_is_asked_for():
-    """One by one, so that one bag is in memory at a time."""
-    done = []
-    results = run_jobs(None, lambda job: done.append(job.value), NUMBERS)
-    next(results)
-    assert done == [0]
-
-
-def test_an_address_that_does_not_answer_is_an_error_in_seconds(monkeypatch):
-    """Nothing listens on port 1; a text that is no address is none either."""
-    pytest.importorskip('distributed', reason='needs Dask: pip install distributed')
-    monkeypatch.setattr(parallel, 'PATIENCE', 0.3)
-    with pytest.raises(UsageError, match=r'no Dask scheduler answers at tcp://127.*:1 .*start'):
-        with open_executor('tcp://127.0.0.1:1'):
-            pass
-    with pytest.raises(UsageError, match='no Dask scheduler answers at nowhere'):
-        with open_executor('nowhere://at:all'):
-            pass
-
-
-def test_without_dask_the_command_that_installs_it_is_named(monkeypatch):
-    """Only who names an address needs it."""
-    monkeypatch.setitem(sys.modules, 'distributed', None)
-    with pytest.raises(MissingDependencyError, match='`pip install distributed`'):
-        with open_executor('tcp://127.0.0.1:8786'):
-            pass
-    with open_executor(None) as executor:
-        assert executor is None
-
-
-@pytest.mark.parametrize(('name', 'processes', 'message'), [
-    (None, 2, '--processes is for --scheduler local'),
-    ('tcp://127.0.0.1:8786', 2, '--processes is for --scheduler local'),
-    ('local', 0, '--processes is 0, it must be 1 or more'),
-])
-def test_processes_are_for_this_machine(name, processes, message):
-    """A number that would be ignored is refused."""
-    with pytest.raises(UsageError, match=message):
-        with open_executor(name, processes):
-            pass
 
 
 @pytest.fixture
@@ -134,24 +89,3 @@ def test_a_worker_has_one_blas_thread(two_blas_threads, monkeypatch):
     monkeypatch.setenv('OPENBLAS_NUM_THREADS', '2')
     with open_executor('local', 1) as executor:
         assert list(run_jobs(executor, blas_threads, NUMBERS[:1])) == [{1}]
-
-
-@pytest.mark.parametrize(('first', 'warnings'), [('numpy', 1), ('robot_identification', 0)])
-def test_a_missing_threadpoolctl_is_said_once_where_it_matters(first, warnings, monkeypatch):
-    """Where the package came first, BLAS has one thread without it."""
-    monkeypatch.delenv('OPENBLAS_NUM_THREADS', raising=False)
-    done = subprocess.run(
-        [sys.executable, '-c', f"""
-import {first}
-import sys
-import warnings
-sys.modules['threadpoolctl'] = None
-from robot_identification.blas import one_blas_thread
-with warnings.catch_warnings(record=True) as found:
-    warnings.simplefilter('default')
-    for _ in range(3):
-        with one_blas_thread():
-            pass
-print(len(found))
-"""], capture_output=True, text=True, check=True, timeout=60)
-    assert int(done.stdout) == warnings, done.stderr

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 import re
 import shlex
-import sys
-import types
 
 from builders import run_command
 from export.exported_models import changed_prior, model_of
@@ -85,44 +83,3 @@ def test_a_plugin_of_ros2_control_gets_the_gravity_of_the_model(result):
     assert len(calls) == 2
     for call in calls:
         assert call in page
-
-
-def test_isaac_lab_gets_the_arm_of_the_page(result, monkeypatch):
-    """A stand-in of the imported arm has the same joints; Isaac Lab knows keywords alone."""
-    pytest.importorskip('pxr', reason='usd-core, the reader of USD, is not installed')
-    from pxr import Usd, UsdPhysics
-    joints = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3')
-    imported = Usd.Stage.CreateNew(str(result / 'arm.usd'))
-    for name in joints:
-        UsdPhysics.RevoluteJoint.Define(imported, f'/ur5/joints/{name}_joint')
-    imported.GetRootLayer().Save()
-    package, module = types.ModuleType('isaaclab'), types.ModuleType('isaaclab.actuators')
-
-    class Group(dict):
-        """Configuration of actuators."""
-
-        def replace(self, **changes):
-            return Group(self, **changes)
-
-    module.ImplicitActuatorCfg = Group
-    monkeypatch.setitem(sys.modules, 'isaaclab', package)
-    monkeypatch.setitem(sys.modules, 'isaaclab.actuators', module)
-    monkeypatch.delitem(sys.modules, 'isaac_lab', raising=False)
-    monkeypatch.setattr(sys, 'path', [*sys.path])
-    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
-    languages, _, names = run_page('sim_to_real_isaac_lab', result)
-    monkeypatch.delitem(sys.modules, 'isaac_lab')
-    assert languages == ['console', 'python', 'python', 'python']
-    assert names['arm']['stiffness'] == 400.0
-    of_layer = {
-        prim.GetName(): prim.GetAttribute('physxJointAxis:angular:armature').Get()
-        for prim in names['stage'].GetPrimAtPath('/ur5/joints').GetChildren()
-    }
-    assert of_layer == pytest.approx(names['arm']['armature'], rel=1e-6)
-    assert names['names'] == list(names['arm']['armature'])
-    assert names['viscous'].shape == (4096, len(joints))
-    # Models are drawn about the identified one.
-    drawn = np.array([[joint['armature'] for joint in model['joints']]
-                      for model in names['models']])
-    held = np.array(list(names['arm']['armature'].values()))
-    np.testing.assert_allclose(drawn.mean(axis=0), held, rtol=0.2)

@@ -131,20 +131,6 @@ def test_parameters_of_plain_laws_are_found_within_their_errors(ur5, bags):
 
 
 @long_test
-def test_a_delay_that_stays_biases_as_much_as_it_turns_the_motion(ur5, bags):
-    """Effort that is late by d is that of a motion whose phase is less by omega d."""
-    # 4 ms at the highest harmonic of 0.5 Hz: 1.3 % of the largest torque, on top of five standard
-    # errors.
-    found = identify(ur5.robot, [bags[0].path], IdentifyOptions(friction=PLAIN))
-    assert found.model.source.delay == 0.0
-    error, standard_error = errors_of_parameters(ur5, found)
-    scale = reference_scale(ur5.robot, found.model.reduction)
-    share = 2.0 * np.pi * HIGHEST['ur5'] * CB3.delay
-    assert np.all((error - 5.0 * standard_error) * scale < share * ur5.largest_torque)
-    assert np.all(error * scale < 1.5 * share * ur5.largest_torque)
-
-
-@long_test
 @pytest.mark.parametrize(('compensate', 'factor'), [(False, 1.25), (True, 1.15)])
 def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, compensate, factor):
     """The automatic recipe, which knows neither the laws of friction nor their number."""
