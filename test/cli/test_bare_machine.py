@@ -35,22 +35,6 @@ def test_paths_of_any_letters(tmp_path):
     assert b'bag 1' in done.stdout + done.stderr
 
 
-WITHOUT_ROS = """
-import sys
-sys.modules['rclpy'] = None
-from robot_identification.nodes.entry import torque_predictor
-sys.exit(torque_predictor())
-"""
-
-
-def test_a_node_says_that_ros_is_missing():
-    """One line on stderr, also where help is asked for."""
-    done = run_bare('-c', WITHOUT_ROS, '--help')
-    assert done.returncode == 2
-    assert done.stderr.count(b'\n') == 1
-    assert b'rclpy' in done.stderr
-
-
 def test_a_path_cannot_steer_the_terminal():
     """What is said about a file has printable letters, and no line of its own."""
     done = run_bare(

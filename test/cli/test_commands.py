@@ -4,18 +4,16 @@
 """The commands one after the other, as a user types them; what they print, and what they leave."""
 
 import csv
-import html
 import json
 import shlex
 from types import SimpleNamespace
 
-from builders import refusal, succeed, write_run
+from builders import refusal, succeed
 import numpy as np
 import pytest
 from robot_identification.cli.command import COMMANDS
 from robot_identification.cli.main import make_parser
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.model.model_file import load_model
 from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.recording.bag import find_joint_names, read_recording
 
@@ -40,27 +38,6 @@ def test_help_shows_an_example_that_parses(command, name):
     example = found.out.split('example:\n')[1].strip()
     assert example.startswith(f'robot-identification {name}')
     assert make_parser().parse_args(shlex.split(example)[1:]).command == name
-
-
-@pytest.mark.parametrize(
-    ('frames', 'linear', 'physical'),
-    [('joint', (36, 31, 11), (30, 38, 10)), ('dh', (36, 33, 9), (30, 39, 9)),
-     ('mdh', (36, 31, 11), (30, 38, 10))],
-)
-def test_classes_say_their_frames(command, frames, linear, physical):
-    """Numbers B3 and A14: counts depend on the frames, and both conventions are printed."""
-    options = ('--robot', 'ur5', '--friction', 'coulomb,viscous', '--rotor-inertia', '--frames',
-               frames)
-    content = one_object(command('base-parameters', *options, '--json').out)
-    assert content['frames'] == frames
-    assert tuple(map(len, content['classes'].values())) == linear
-    assert tuple(map(len, content['classes_physical'].values())) == physical
-    assert sorted(content['reasons']) == sorted(content['classes']['unidentifiable'])
-    found = command('base-parameters', *options)
-    assert {'joint': 'joint frames of the URDF', 'dh': 'standard Denavit-Hartenberg frames',
-            'mdh': 'modified Denavit-Hartenberg frames'}[frames] in found.out.splitlines()[0]
-    assert '/'.join(map(str, physical)) in found.out
-    assert "joint 1's axis is parallel to gravity" in found.out
 
 
 def test_a_urdf_is_written_from_a_table_and_from_a_calibration(command, tmp_path):
@@ -144,27 +121,6 @@ def test_simulated_bag_is_as_a_ur_driver_records_it(journey):
     assert np.abs(recording.q - planned.q).max() < 0.1
 
 
-def test_identify_says_what_it_found(journey):
-    content = one_object(journey.steps['identify'].out)
-    assert content['verdict'] in ('good', 'usable')
-    assert content['lost'] == []
-    assert content['output'] == str(journey.folder / 'm')
-    model = load_model(journey.model)
-    assert content['base_parameters'] == model.reduction.rank
-    # Bodies and rotors, and the offsets; how many friction terms are kept depends on the data.
-    fixed = [name for name in model.reduction.names if '[' not in name]
-    assert len(fixed) == 36 + 4 + 6
-    assert model.robot.name == 'ur5'
-    assert model.quality['verdict'] == content['verdict']
-    bag, = model.provenance['bags']
-    assert bag['path'] == str(journey.folder / 'bag1')
-    assert len(bag['sha256']) == 64
-    report = html.unescape((journey.folder / 'm' / 'report.html').read_text())
-    assert content['verdict'] in report.lower()
-    # Not the command line of whatever program called it.
-    assert f'robot-identification identify {journey.folder / "bag1"} --robot ur5' in report
-
-
 def rows_of(path):
     """Return header and numbers of a CSV; empty fields are NaN."""
     with path.open(newline='') as stream:
@@ -245,24 +201,3 @@ def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
         assert words in found.out
     finding, = one_object(command('doctor', paths[0], '--json').out)['findings']
     assert finding['error'] is None and finding['warnings'] == []
-
-
-def test_doctor_warns_of_what_will_not_be_identified(tmp_path, scene):
-    """A joint without effort, one that stands still, stamps that repeat, a gap, no unit."""
-    made = scene('ur5')
-    run, order = made.runs[0], np.argsort(made.robot.joint_names)
-    q, dq, current = (values[:, order].copy() for values in run.measured)
-    names = [made.robot.joint_names[i] for i in order]
-    current[:, names.index('elbow_joint')] = 0.0
-    q[:, names.index('wrist_3_joint')] = 0.5
-    times = 5.0 + run.stamps
-    times[600:] += 1.0
-    times[100] = times[99]
-    bag = write_run(tmp_path / 'bag', made.robot, run, q=q, dq=dq, effort=current, times=times,
-                    metadata={})
-    found = succeed('doctor', bag)
-    for words in (
-        'elbow_joint: effort is zero throughout', 'wrist_3_joint moves by 0.0000 only',
-        '1 joint states repeat a stamp', '1 gap of more than', 'does not state the unit',
-    ):
-        assert words in found.out

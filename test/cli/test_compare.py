@@ -5,10 +5,9 @@
 
 import json
 
-from builders import refusal, run_command
+from builders import run_command
 from identified_arms import WarmArm
 import pytest
-from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.model_file import dump_model
 
 
@@ -35,28 +34,3 @@ def test_cold_warm_and_cold_again(files):
     assert [pair['second'] for pair in (warm, again)] == [str(path) for path in files[1:]]
     largest = zip(warm['torque']['largest'], again['torque']['largest'], strict=True)
     assert all(one > other for one, other in largest)
-
-
-def test_joints_of_one_size(files, tmp_path):
-    """Drives and gear ratios come from robot YAMLs."""
-    folder = files[0].parent
-    robot = read_yaml(folder / 'arm.yaml')
-    refused = refusal('compare', *files[:2], '--joints-of-size', '--robots',
-                      *[folder / 'arm.yaml'] * 2, code=4)
-    assert 'add `drive` to their joints' in refused
-    for joint, drive in zip(robot['joints'], ('large', 'large', 'small'), strict=True):
-        robot['joints'][joint]['drive'] = drive
-    (tmp_path / 'arm.yaml').write_text(dump_yaml(robot))
-    (tmp_path / 'arm.urdf').write_text((folder / 'arm.urdf').read_text())
-    options = ['--joints-of-size', '--robots', *[tmp_path / 'arm.yaml'] * 2]
-    sizes = json.loads(run_command('compare', *files[:2], *options, '--json').out)
-    assert sizes['pairs'] == []
-    assert [(size['size'], len(size['joints'])) for size in sizes['joints_of_size']] == [
-        ('large', 4), ('small', 2),
-    ]
-    small = sizes['joints_of_size'][1]
-    # 1 % per kelvin, 16 K.
-    assert small['viscous_spread'] == pytest.approx(1.16, abs=0.05)
-    out = run_command('compare', *files[:2], *options, '-o', tmp_path / 'out').out
-    assert 'Joints of size small' in out
-    assert 'Joints of size small' in (tmp_path / 'out' / 'report.html').read_text()

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from robot_identification.cli.completion import completion_script, SHELLS
+from robot_identification.cli.completion import completion_script
 from robot_identification.cli.main import make_parser
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.registry import known_robots
@@ -64,14 +64,3 @@ def test_bash_completes_commands_options_and_their_values(ask):
     }
     assert ask('excite', '--experiment', 'stat') == {'static_poses'}
     assert ask('doctor', 'ba') == {'bag'}
-
-
-@pytest.mark.parametrize('shell', SHELLS)
-def test_every_shell_gets_a_script_with_every_command(command, shell):
-    """Where the shell is installed, it reads its script without complaint."""
-    pytest.importorskip('shtab', reason='shtab writes the scripts')
-    found = command('completion', shell)
-    assert (found.code, found.err) == (0, '')
-    assert all(name in found.out for name in ('identify', 'friction-map', 'ur5_tika'))
-    if shell != 'tcsh' and shutil.which(shell):
-        subprocess.run([shell, '-n'], input=found.out, text=True, check=True)

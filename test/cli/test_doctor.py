@@ -71,40 +71,6 @@ def test_descriptions(command, tmp_path, text, warnings, conclusion):
     assert len(finding['warnings']) == len(warnings)
 
 
-def two_arms(*faulty):
-    """Return a body with two arms of four joints; the third links of some are no bodies."""
-    parts = ['<link name="body"/>']
-    for side in ('left', 'right'):
-        for number in range(1, 5):
-            tensor = (0.02, 0.03, 0.02 + 0.001 * number)
-            parts += [
-                link(f'{side}_{number}', 1.0 + 0.1 * number,
-                     principal=(0.0, 0.0, 0.1) if side in faulty and number == 3 else tensor),
-                joint(f'{side}_joint_{number}', f'{side}_{number - 1}' if number > 1 else 'body',
-                      f'{side}_{number}', axis=((0, 1, 0), (0, 0, 1))[number % 2]),
-            ]
-    return robot_urdf(*parts)
-
-
-def test_every_arm_of_a_description_has_a_finding(command, tmp_path):
-    """One that cannot be used says nothing of the other."""
-    path = tmp_path / 'arms.urdf'
-    joints = {
-        side: ' '.join(f'{side}_joint_{number}' for number in range(1, 5))
-        for side in ('left', 'right')
-    }
-    path.write_text(two_arms('left'))
-    found = succeed('doctor', path)
-    assert f"warning: not usable: --joints {joints['left']}: {path}: link 'left_3'" in found.out
-    assert f'\n  --joints {joints["right"]}\n' in found.out
-    assert '2 arms: every other command' in found.out and 'without effect' not in found.out
-    assert found.out.endswith('\n  usable\n')
-    path.write_text(two_arms('left', 'right'))
-    found = command('doctor', path)
-    assert found.code == 4 and 'error: none of its arms can be used' in found.out
-    assert all(f'not usable: --joints {names}' in found.out for names in joints.values())
-
-
 def record(folder, moving, effort, lost=()):
     """Write ten seconds of two joints but for some samples; return the bag."""
     times = np.delete(np.arange(0.0, 10.0, 0.01), lost)
@@ -138,33 +104,6 @@ def test_what_identify_refuses_is_not_called_usable(command, tmp_path, moving, e
     refused = command('identify', bag, '--urdf', tmp_path / 'arm.urdf', '--effort-unit', 'Nm',
                       '-o', tmp_path / 'result')
     assert refused.code in (3, 4)
-
-
-@pytest.mark.parametrize(('seconds', 'refusal', 'without_arm'), [
-    (0.3, '30 usable joint states', True),
-    (0.55, 'no usable samples beside those held out', True),
-    (0.9, ' usable samples for ', False),
-])
-def test_a_moment_is_refused_as_by_identify(command, tmp_path, seconds, refusal, without_arm):
-    """In its words; how many parameters an arm has is known with the arm only."""
-    bag = record(tmp_path, 1.0, 1.0, slice(round(100 * seconds), None))
-    urdf = tmp_path / 'arm.urdf'
-    urdf.write_text(two_link_urdf())
-    refused = command('identify', bag, '--urdf', urdf, '--effort-unit', 'Nm', '-o',
-                      tmp_path / 'result')
-    said, = re.findall('error: (.*)', refused.err)
-    assert refused.code == 4 and refusal in said
-    line = f'  error: `identify` refuses it: {said}'
-    found = command('doctor', bag, '--urdf', urdf)
-    assert found.code == 4 and line in found.out.splitlines()
-    found = command('doctor', bag)
-    assert (found.code, line in found.out.splitlines()) == (4 * without_arm, without_arm)
-
-
-def test_single_missing_joint_states_are_counted(command, tmp_path):
-    """As a recorder loses them that cannot compress as fast as they come; pauses count, too."""
-    lines = command('doctor', record(tmp_path, 1.0, 1.0, [3, 200, 201, 500])).out.splitlines()
-    assert any(line.endswith(', 100.0 Hz by the median period, 4 missing') for line in lines)
 
 
 def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
@@ -230,21 +169,6 @@ def write_columns(path, t, q, dq, effort, kind='tau'):
     return path
 
 
-def test_only_the_joints_of_the_arm_are_judged(judged, robots, tmp_path):
-    """A gripper and wheels in its messages need no effort."""
-    t, q, dq, effort = ur5_motion(robots['ur5'])
-    nothing = np.full((len(t), 2), np.nan)
-    bag = write_bag(tmp_path / 'bag', joint_states(
-        [*robots['ur5'].joint_names, 'gripper', 'wheel'], FIRST_STAMP + t,
-        *(np.column_stack(pair) for pair in ((q, 0.0 * nothing), (dq, nothing),
-                                             (effort, nothing)))
-    ))
-    found, _ = judged(bag)
-    assert 'gripper, wheel' in found
-    # Without the arm, those with an effort are.
-    assert 'usable' in succeed('doctor', bag).out.splitlines()[-1]
-
-
 @pytest.mark.parametrize(('place', 'velocity', 'effort', 'stamp'), [
     (0.0, False, False, 0.002), (1.0, True, False, -0.5), (0.0, True, True, 0.002),
 ])
@@ -265,25 +189,6 @@ def test_joint_states_of_a_second_publisher_are_left_out(
     assert '200 of 1200 joint states' in found and 'are left out' in found
     mean, = re.findall(r'mean NRMSE (\S+)', made.out)
     assert float(mean) < 0.05
-
-
-def test_an_effort_that_a_driver_lacks_for_a_while_is_no_second_publisher(
-    judged, robots, tmp_path
-):
-    t, q, dq, effort = ur5_motion(robots['ur5'])
-    effort[300:500] = np.nan
-    bag = write_bag(tmp_path / 'bag', joint_states(
-        robots['ur5'].joint_names, FIRST_STAMP + t, q, dq, effort
-    ))
-    assert '20.0% of the joint states' in judged(bag)[0]
-
-
-def test_positions_without_names_are_refused(judged, robots, tmp_path):
-    t, q, dq, effort = ur5_motion(robots['ur5'])
-    bag = write_bag(tmp_path / 'bag', joint_states((), FIRST_STAMP + t, q, dq, effort))
-    assert '6 positions and no names' in judged(bag)[0]
-    without_arm = run_command('doctor', bag)
-    assert without_arm.code == 4 and '6 positions and no names' in without_arm.out
 
 
 @pytest.mark.parametrize(('bits', 'step'), [(8, 2.0), (12, 0.1), (16, 0.01), (32, 1.0e-4)])
@@ -310,20 +215,3 @@ def test_angles_of_motors_are_not_taken_for_degrees(judged, robots, tmp_path, ki
         assert float(ratio) == pytest.approx(true, rel=0.25)
     write_columns(path, t, np.rad2deg(q), np.rad2deg(dq), effort)
     assert succeed('doctor', path, '--robot', 'ur5').out.splitlines()[-1] == '  usable'
-
-
-def test_arrays_of_a_simulator(judged, robots, tmp_path):
-    """One environment is taken; of several, and of what else is left out, the shapes are named."""
-    t, *arrays = ur5_motion(robots['ur5'])
-    names = ('joint_pos', 'joint_vel', 'applied_torque')
-    path = tmp_path / 'log.npz'
-    np.savez(path, time=t, image=np.zeros((len(t), 8, 8)), **{
-        name: array[:, None] for name, array in zip(names, arrays, strict=True)
-    })
-    assert 'image (1000, 8, 8)' in judged(path)[0]
-    np.savez(path, time=t, **{
-        name: np.repeat(array[:, None], 4, axis=1)
-        for name, array in zip(names, arrays, strict=True)
-    })
-    found, _ = judged(path)
-    assert all(f'{name} (1000, 4, 6)' in found for name in names)

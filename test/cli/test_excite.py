@@ -6,7 +6,7 @@
 import json
 import re
 
-from builders import contents, succeed
+from builders import succeed
 import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import (
@@ -108,24 +108,3 @@ def test_a_bag_is_judged_beside_what_was_planned(scene, command, motion):
     assert 0.0 < max(content['tracking']['worst']) < 0.02
     alone = succeed(*run, '--start', 2, '--stop', 8)
     assert 'tracking' not in alone.out
-
-
-@pytest.mark.parametrize('interrupted', [
-    'robot_identification.report.render_trajectory_report',
-    'robot_identification.cli.excite.trajectory_csv',
-])
-def test_an_interrupt_leaves_no_file_of_several(
-    command, motion, evaluate, tmp_path, monkeypatch, interrupted
-):
-    """Ctrl-C while one of the files is made: none of the others is there."""
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(interrupted, interrupt)
-    before = contents(tmp_path)
-    found = command(
-        *evaluate, motion, '-o', tmp_path / 't.yaml',
-        '--report', tmp_path / 'r.html', '--csv', tmp_path / 'c.csv',
-    )
-    assert found.code == 130
-    assert contents(tmp_path) == before

@@ -6,7 +6,7 @@
 import json
 import math
 
-from builders import refusal, run_command, write_text_bag
+from builders import refusal, run_command
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -53,12 +53,6 @@ def test_an_error_comes_first_and_suggests(typed, hint, as_json):
         assert hint in content['error'] and content['exit_code'] == 2
     else:
         assert outcome.out == ''
-
-
-def test_a_model_stands_before_its_bags(tmp_path):
-    bag = write_text_bag(tmp_path / 'bag', 1)
-    outcome = refusal('validate', bag, tmp_path / 'model.yaml', '-o', tmp_path / 'out')
-    assert 'is a bag: a model stands here' in outcome
 
 
 @pytest.mark.parametrize('name', ['arm.urdf', 'arm.yaml'])

@@ -13,19 +13,13 @@ from builders import answer, refusal, run_command, succeed
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification.cli.init_questions import MOUNTING_PICTURE, parse_mounting, QUESTIONS
 from robot_identification.cli.main import make_parser, parse_arguments
-from robot_identification.excitation.certificate import find_experiment_gaps
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_plan import STEPS
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.execution.checks import check_executable
 from robot_identification.execution.safety import check_lab_margins
-from robot_identification.model import gravity_of_mounting
 from robot_identification.model.registry import load_robot
-
-# Of the default answers, an empty line each: no tool, so its size is not asked.
-ALL_DEFAULTS = [''] * (len(QUESTIONS) - 1)
 
 
 # The defaults where no option is given.
@@ -93,40 +87,6 @@ def test_every_file_is_an_experiment_in_the_cell(study):
     } == {path.name for path in folder.iterdir()}
     assert len({step['seed'] for step in content['steps']}) == len(content['steps'])
     assert ways['excitation'] != ways['validation']
-
-
-def test_minutes_are_those_of_the_files(study):
-    """
-    Length of the motion from the file; the way there at the runner's own speed, at most.
-
-    Slow minutes are those of commissioning: one period at 10 %, static poses and friction maps
-    at the slow_speed that the guide sets.
-    """
-    folder, content = study
-    slow = 0.0
-    for step in content['steps']:
-        experiment = load_experiment(Path(step['file']))
-        seconds = experiment.duration * experiment.periods
-        # Printed to a millisecond.
-        assert step['motion_seconds'] == pytest.approx(seconds, abs=1e-3)
-        assert step['minutes'] == pytest.approx(
-            (seconds + step['approach_seconds']) / 60.0, abs=0.051
-        )
-        share = 0.3 if step['step'] in ('static_poses', 'friction_map') else 0.1
-        slow += step['approach_seconds'] + experiment.duration / share
-    # Printed to a tenth of a minute.
-    assert content['slow_minutes'] == pytest.approx(slow / 60.0, abs=0.051)
-    # Wrists have the widest window, 6.2 rad; a quintic's peak speed is 1.875 of its mean.
-    assert content['steps'][0]['approach_seconds'] == pytest.approx(6.2 * 1.875 / 0.3, rel=1e-9)
-    assert content['minutes'] == pytest.approx(
-        sum(step['minutes'] for step in content['steps']), abs=0.7
-    )
-    text = (folder / 'guide.md').read_text()
-    assert f'In all {content["minutes"]:.0f} min' in text
-    assert (
-        'ros2 param set /experiment_runner slow_speed 0.3; ros2 param set /experiment_runner '
-        'speed 0.3' in commands(folder)
-    )
 
 
 def test_the_guide_s_commands_parse(study):
@@ -215,47 +175,6 @@ def test_a_ceiling_is_in_files_and_commands(small_study):
     assert any(' simulate ' in line and '--separate-bags' in line for line in commands(folder))
 
 
-@pytest.mark.parametrize(('word', 'down'), [
-    ('upright', (0, 0, -1)), ('ceiling', (0, 0, 1)), ('wall:+x', (1, 0, 0)),
-    ('wall:-x', (-1, 0, 0)), ('wall:+y', (0, 1, 0)), ('wall:-y', (0, -1, 0)),
-])
-def test_a_wall_is_named_by_what_points_to_the_floor(word, down):
-    """By the angles of the picture, too."""
-    np.testing.assert_allclose(
-        gravity_of_mounting(*parse_mounting(word, {})), 9.81 * np.array(down), atol=1e-12
-    )
-    head, *_, angles = MOUNTING_PICTURE.strip().splitlines()
-    words = [' '.join(one) for one in zip(*[iter(angles.split())] * 3, strict=True)]
-    of_picture = dict(zip(head.split(), words, strict=True))[word]
-    assert parse_mounting(of_picture, {}) == pytest.approx(parse_mounting(word, {}))
-
-
-def test_a_study_on_a_wall_says_what_the_pendant_has_to_know(tmp_path):
-    arm = write_small_arm(tmp_path)
-    options = (*INIT, '--robot', arm, '--no-collision-check')
-    assert 'name the axis of its base' in refusal(*options, '--mounting', 'wall')
-    succeed(*options, '--mounting', 'wall:-y', '--tool', 0.5, 0, 0, 0.04, '-o', tmp_path / 'study')
-    experiment = load_experiment(tmp_path / 'study' / '02_excitation.yaml')
-    np.testing.assert_allclose(experiment.gravity, [0.0, -9.81, 0.0], atol=1e-12)
-    pendant = next(
-        line for line in (tmp_path / 'study' / 'guide.md').read_text().splitlines()
-        if 'pendant' in line
-    )
-    for word in ('0.5 kg', '(0, 0, 40) mm', '-y of the base points to the floor'):
-        assert word in pendant
-
-
-def test_an_arm_without_shapes_is_not_approved_unasked(tmp_path):
-    """Its certificates list collisions as not checked, which a real arm does not execute."""
-    arm = write_small_arm(tmp_path)
-    outcome = succeed(*INIT, '--robot', arm, '-o', tmp_path / 'study')
-    assert 'no collision shapes' in outcome.err
-    experiment = load_experiment(tmp_path / 'study' / '02_excitation.yaml')
-    assert experiment.generic and not experiment.collision
-    gaps = find_experiment_gaps(load_robot(str(arm)), experiment)
-    assert [gap.kind for gap in gaps] == ['acceleration', 'collision']
-
-
 def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     """The arm of the guide is the one described: no word of another driver; its commands parse."""
     write_small_arm(tmp_path).unlink()
@@ -308,34 +227,6 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
     )
     for path in experiments(tmp_path / 'asked'):
         assert (tmp_path / 'given' / path.name).read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize('answered', [0, 4])
-def test_who_leaves_early_leaves_nothing(typed, tmp_path, answered):
-    outcome = typed(ALL_DEFAULTS[:answered], '-o', tmp_path / 'study')
-    assert outcome.code == 2
-    assert 'nothing was written' in outcome.err
-    assert not (tmp_path / 'study').exists()
-
-
-@pytest.mark.parametrize(
-    ('options', 'code', 'reason'),
-    [
-        (('--robot', 'ur99'), 2, '--robot: unknown robot'),
-        (('--tool', 2500, 0, 0, 50), 2, '--tool: the mass of the tool is 2500 kg'),
-        (('--tool', 1, 0, 0, 50), 2, 'the centre of mass of the tool is [0.0, 0.0, 50.0]'),
-        (('--wall', 'back:600'), 2, '--wall: wall_back: 600 m away'),
-        (('--wall', 'floor:1'), 2, 'with front, back, left, right'),
-        (('--wall', 'back:1', 'back:2'), 2, 'wall_back is given twice'),
-        (('--window', 'elbow_joint:7,8'), 2, 'elbow_joint'),
-        (('--mounting', 'nan', 0, 0), 2, '--mounting'),
-        (('--mounting', 90, 0, 0), 2, 'write 90deg'),
-        (('--table', 0.3), 5, 'it can stand nowhere'),
-    ],
-)
-def test_options_that_cannot_be_used(tmp_path, options, code, reason):
-    assert reason in refusal(*INIT, *options, '-o', tmp_path / 'study', code=code)
-    assert not (tmp_path / 'study').exists()
 
 
 def test_a_study_is_not_overwritten(small_study, tmp_path):

@@ -10,9 +10,7 @@ from builders import joint_states, refusal, succeed, write_bag
 import numpy as np
 import pytest
 from robot_identification.files import parse_yaml
-from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.processing.loading import load_for_model
-from robot_identification.studies.payload.report import MODEL_FILE
+from robot_identification.model.model_file import dump_model
 from studies.payload_cases import (
     bare_model, BODY, carrying, moving, NOISE, torque_of_simulator, true_arm,
 )
@@ -124,22 +122,3 @@ def test_a_controller_gets_the_same_in_all_its_ways(absolute):
     np.testing.assert_allclose([float(shown[f'I{axes}']) for axes in (
         'XX', 'YY', 'ZZ', 'XY', 'XZ', 'YZ'
     )], values['inertia'], rtol=1e-5)
-
-
-def test_the_model_with_the_payload_predicts_the_loaded_run(files, absolute):
-    """Of the torque that the bare arm's model leaves in the loaded bag, little is left."""
-    bag, models = files
-    content, out = absolute
-    arm = load_model(out / MODEL_FILE)
-    assert [payload.frame for payload in arm.payloads] == ['tool0']
-    assert arm.payloads[0].mass == pytest.approx(content['mass'])
-    bare = load_model(models['absolute'])
-    dataset, _ = load_for_model(arm, bag)
-    torque = dataset.effort / arm.effort_per_torque
-    of_bare, of_arm = (
-        np.std(torque - model.torque(dataset.motion), axis=0) for model in (bare, arm)
-    )
-    # What is left is noise and rounding of the recorded velocities; the payload takes far more of
-    # the first five joints, and of the last, about whose axis it is small, at least something.
-    assert np.all(of_arm[:5] < 0.5 * of_bare[:5])
-    assert of_arm[5] < of_bare[5]

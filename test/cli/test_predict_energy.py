@@ -5,14 +5,13 @@
 
 import csv
 
-from builders import answer, joint_states, refusal, succeed, write_bag
+from builders import answer, joint_states, refusal, write_bag
 from identified_arms import WarmArm
 import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
 from robot_identification.model.model_file import dump_model
-from robot_identification.recording.bag import find_joint_names, read_recording
 
 NAMES = ('kinetic_energy', 'kinetic_energy_lower', 'kinetic_energy_upper', 'potential_energy',
          'power', 'delivered_energy', 'friction_loss')
@@ -68,24 +67,6 @@ def test_energy_of_a_bag(files, tmp_path):
     assert page.index('Above') < page.index('not a safety function') < page.index('Over time')
     assert page.count('class="plot"') == 3
     assert '--force' in refusal('predict', model, bag, '--energy', '-o', out)
-
-
-def test_energy_as_messages(files, tmp_path):
-    """Topics of an MCAP have the names of what they hold; text says it, too."""
-    model, bag, _ = files
-    path = tmp_path / 'out.mcap'
-    said = succeed('predict', model, bag, '--energy', '-o', path).out
-    assert 'Largest kinetic energy' in said
-    assert 'This is not a safety function.' in said
-    assert max(map(len, said.splitlines()[:-2])) <= 100
-    assert find_joint_names(path, topic='/energy') == NAMES
-    measured = read_recording(path, ('pan', 'lift', 'reach'), topic='/measured')
-    energy = read_recording(path, NAMES, topic='/energy')
-    assert len(measured) == len(energy) > 800
-    low, value, high = (energy.effort[:, NAMES.index(name)] for name in (
-        'kinetic_energy_lower', 'kinetic_energy', 'kinetic_energy_upper',
-    ))
-    assert np.all((low <= value) & (value <= high))
 
 
 def test_energy_of_a_plan(files, tmp_path):

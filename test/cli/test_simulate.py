@@ -52,17 +52,6 @@ def test_all_options_in_one_bag_each(ur5, simulate, tmp_path):
         }
 
 
-def test_repeats_in_one_bag(ur5, simulate, tmp_path):
-    said = succeed(*simulate, '--repeat', '3', '--warm-up', '-o', tmp_path / 'bag').out
-    assert '750 joint states, 3 times 2 s' in said
-    assert 'joints end at' in said
-    recording = read_recording(tmp_path / 'bag', ur5.joint_names)
-    assert len(recording.stamps) == 750
-    np.testing.assert_allclose(np.diff(recording.stamps), 0.008, atol=1e-6)
-    # Six seconds at the pace of a real arm.
-    assert np.all(recording.channels['temperature'].values < 24.5)
-
-
 def test_effects_of_the_drives_stand_alone_or_with_their_size(simulate, ur5, tmp_path):
     """Velocity that a loop has seen in place of the sensor's; efforts scaled, and rippled."""
     def record(name, *options):

@@ -10,7 +10,6 @@ from export.exported_models import changed_prior, exported_models, model_of
 import numpy as np
 import pytest
 from robot_identification.export.controller import export_controller
-from robot_identification.files import parse_yaml
 from robot_identification.prediction import FeedForward, FeedForwardOptions, tabulate_friction
 import yaml
 
@@ -84,39 +83,3 @@ def test_rows_that_are_left_out_are_on_straight_lines(models, texts, name):
             miss = np.abs(found - known[number]).max()
             assert miss <= 1.01e-7 * np.abs(known[number]).max()
         assert len(rows) < table.speeds.shape[1]
-
-
-def numbers(content):
-    """Yield everything in a YAML that is no mapping and no list, with the way to it."""
-    pairs = content.items() if isinstance(content, dict) else enumerate(content)
-    for key, value in pairs:
-        if isinstance(value, (dict, list)):
-            yield from ((f'{key}.{way}', leaf) for way, leaf in numbers(value))
-        else:
-            yield str(key), value
-
-
-def test_any_yaml_reader_reads_numbers_as_numbers(texts):
-    """YAML 1.1 takes 1e-05 for text; unknown is null, and nothing is infinite."""
-    # Of each table two rows are enough.
-    text = re.sub(r'((?:    - \[.*\]\n){2})(?:    - \[.*\]\n)+', r'\1', texts['youbot'])
-    assert len(text) < 0.3 * len(texts['youbot'])
-    content = yaml.safe_load(text)
-    assert content == parse_yaml(text, 'controller.yaml')
-    words = {'robot', 'root_link', 'name', 'link', 'parent', 'type'}
-    for way, value in numbers(content):
-        last = way.rpartition('.')[2]
-        if way.startswith(('units.', 'friction_columns.')) or last in words:
-            assert value is None or isinstance(value, str), way
-        else:
-            assert value is None or np.isfinite(value), way
-    joint = content['joints'][0]
-    assert joint['encoder'] == {'sign': 1.0, 'zero': 2.949606435870417}
-    assert joint['limits']['effort'] == 9.5
-    assert joint['drive_gain'] == pytest.approx(156.0 * 0.0335)
-    assert content['joints'][1]['parent'] == joint['name']
-    assert list(joint['inertial'])[:4] == ['m', 'mx', 'my', 'mz']
-    assert joint['friction']['coulomb'] == pytest.approx(0.6)
-    assert joint['friction']['viscous'] == pytest.approx(0.1)
-    assert joint['friction']['offset'] == pytest.approx(1.1)
-    assert joint['friction']['smoothing_velocity'] == 0.01

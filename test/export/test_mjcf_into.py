@@ -6,7 +6,6 @@
 from dataclasses import replace
 import re
 
-from builders import contents, run_command
 from export.exported_models import changed_prior, model_of, random_motion, rigid_torque
 from export.menagerie_scene import ARM, arm_urdf, scene_model, write_scene
 from known_models import mujoco_torque
@@ -118,17 +117,6 @@ def test_joints_with_other_names_are_told(mujoco, model, rng, tmp_path):
     assert_moves_like(mujoco, written, model, rng, ['j1', 'j2', 'reach'])
 
 
-def test_a_class_default_is_overridden_only_when_told(mujoco, model, rng, tmp_path):
-    classed = ARM.replace(b'<joint axis="0 1 0"/>', b'<joint axis="0 1 0" armature="0.3"/>')
-    path = write_scene(tmp_path / 'in', arm=classed)
-    # `turn` has an armature of its own; `lift` takes its from the class around it.
-    with pytest.raises(UsageError, match=r"'lift' takes armature 0\.3 from a class"):
-        exported(model, path)
-    found = exported(model, path, override_defaults=True)
-    assert_moves_like(mujoco, write(found, tmp_path / 'out' / 'cell.xml'), model, rng)
-    assert b'<joint axis="0 1 0" armature="0.3"/>' in found.after[path.parent / 'arm' / 'arm.xml']
-
-
 @pytest.mark.parametrize(('old', 'new', 'words'), [
     (b"armature=\"0.1\"   damping='2'", b'springdamper="1 1"', "joint 'turn' has springdamper"),
     (b'<motor joint="turn"/>', b'<motor name="m" joint="turn" armature="0.2"/>',
@@ -172,25 +160,3 @@ def place(model, tmp_path):
     (tmp_path / 'model.yaml').write_text(dump_model(model))
     write_scene(tmp_path / 'cell')
     return tmp_path
-
-
-def test_the_command_shows_writes_and_overwrites(mujoco, place, model, rng):
-    scene = place / 'cell' / 'cell.xml'
-    before = contents(place)
-    shown = run_command('export', place / 'model.yaml', '--into', scene)
-    assert shown.code == 0, shown.err
-    assert shown.out.startswith(f'--- {place}/cell/arm/arm.xml\n+++ {place}/cell/arm/arm.xml\n')
-    assert contents(place) == before
-    refused = run_command('export', place / 'model.yaml', '--into', scene, '--mjcf', scene)
-    assert refused.code == 2
-    assert 'exists already: add --force' in refused.err
-    assert contents(place) == before
-    beside = run_command(
-        'export', place / 'model.yaml', '--into', scene, '--mjcf', place / 'cell' / 'new.xml'
-    )
-    assert beside.code == 2
-    assert 'arm.xml exists already' in beside.err, 'the scene includes the same file'
-    assert contents(place) == before
-    done = run_command('export', place / 'model.yaml', '--into', scene, '--mjcf', scene, '--force')
-    assert done.code == 0, done.err
-    assert_moves_like(mujoco, scene, model, rng)

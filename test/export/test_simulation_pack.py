@@ -5,8 +5,6 @@
 
 from dataclasses import replace
 import json
-import sys
-import types
 
 from export.test_friction_forms import FASTEST, LOAD, model_with, robot, SLIDING, stribeck_curve
 from identified_arms import WarmArm
@@ -18,7 +16,7 @@ from robot_identification.estimation.standard import (
     consistent_standard_parameters, draw_consistent,
 )
 from robot_identification.export.formats import ExportOptions
-from robot_identification.export.pack import export_isaac_lab, export_usd, simulation_pack
+from robot_identification.export.pack import export_usd, simulation_pack
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
@@ -74,24 +72,6 @@ def test_usd_lays_the_identified_friction_over_joints(model, tmp_path):
         # At rest the law's static friction, under the mean load.
         static = SLIDING['fs'] + SLIDING['fcl'] * LOAD
         assert values[f'{start}:staticFrictionEffort'] == pytest.approx(static, rel=1e-2)
-
-
-def test_isaac_lab_gets_friction_per_radian(model, monkeypatch):
-    """Executed with a stand-in of the configuration, of which only keywords are known here."""
-    # The real library needs Isaac Sim, which no test machine has.
-    package, module = types.ModuleType('isaaclab'), types.ModuleType('isaaclab.actuators')
-    module.ImplicitActuatorCfg = dict
-    monkeypatch.setitem(sys.modules, 'isaaclab', package)
-    monkeypatch.setitem(sys.modules, 'isaaclab.actuators', module)
-    space = {}
-    exec(compile(export_isaac_lab(model), 'isaac_lab.py', 'exec'), space)
-    group = space['ACTUATORS']['arm']
-    assert group['joint_names_expr'] == list(model.robot.joint_names)
-    for name in model.robot.joint_names:
-        found = group['dynamic_friction'][name] + group['viscous_friction'][name] * SPEEDS
-        assert np.abs(found - law(LOAD)).mean() < 0.2
-        assert group['friction'][name] >= group['dynamic_friction'][name]
-    assert group['effort_limit_sim'] == {'turn': 80.0, 'slide': 120.0, 'tip': 60.0}
 
 
 def test_a_pack_has_its_models_and_says_how_they_were_drawn(model):

@@ -146,14 +146,6 @@ def test_bodies_fixed_to_a_link_keep_the_part_that_was_found(principal):
     np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
 
 
-def test_names_with_dashes_leave_a_comment_that_parses():
-    """Two dashes in a row end an XML comment."""
-    text = robot_urdf(link('a'), link('b'), joint('left---arm--', 'a', 'b', axis=(0, 1, 0)))
-    robot = make_robot_model(parse_urdf(text, 'arm'))
-    exported = export_urdf(model_of(robot, prior_inertial_parameters(robot)))
-    assert ElementTree.fromstring(exported).find("joint[@name='left---arm--']") is not None
-
-
 @pytest.fixture(scope='module')
 def noisy_model(ur5):
     """Return a function that makes a model of noisy torques, its bodies found in either stage."""

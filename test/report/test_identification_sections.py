@@ -13,7 +13,6 @@ from robot_identification.estimation.uncertainty.intervals import (
 )
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import Scored
 from robot_identification.report.friction import (
     friction_picture, friction_points, sliding_friction,
@@ -148,23 +147,3 @@ def test_terms_that_are_there_are_needed(found):
     )
     assert one.p_value == pytest.approx(1.0)
     assert one.finding == 'not shown to be needed'
-
-
-def test_data_quality_counts_what_is_missing(found):
-    """Five samples are lost in two pauses; reasons are counted, none where nothing was left."""
-    dataset = found.datasets[0]
-    kept = np.ones(len(dataset), dtype=bool)
-    kept[[100, 101, 102, 400, 401]] = False
-    # Only stamps and counts are asked for.
-    lossy = replace(dataset, stamps=dataset.stamps[kept])
-    facts = dict(recording_quality(lossy)[1])
-    assert '5 missing' in facts['Samples that came']
-    assert facts['Longest interval'] == '40.0 ms'
-    assert facts['Gaps'] == 'none; 1 part without a gap'
-    # Rounding of the stamps is all the jitter there is.
-    assert facts['Jitter'].startswith('< 0.001 ms')
-    excluded = {reason: count for reason, count, _ in recording_quality(dataset)[2]}
-    assert excluded == {
-        'duplicate (scored, not fitted)': 3, 'outside the window, only run through the filter': 10,
-    }
-    assert dict(recording_quality(dataset, found.model.provenance)[1])['Read'] == 'complete'

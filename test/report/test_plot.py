@@ -107,17 +107,6 @@ def test_ticks_are_round_and_have_room(drawing, low, high, logarithmic, texts):
     assert np.all(np.diff(places) > 20.0)
 
 
-@pytest.mark.parametrize('values', [[], [np.nan], [0.0], [3.0, 3.0], [-1e-200], [1e300, 1e300]])
-@pytest.mark.parametrize('logarithmic', [False, True])
-def test_data_without_a_range_have_axes(drawing, values, logarithmic):
-    panel, = drawing.panels(MARGINS)
-    panel.y.logarithmic = logarithmic
-    panel.curve(np.arange(len(values), dtype=float), np.array(values), '#000', 1.0)
-    low, high = panel.y.ends()
-    assert low < high
-    assert parsed(drawing).get('width') == '192'
-
-
 def test_texts_cannot_be_taken_for_markup(drawing, panel):
     hostile = '<script>&"\'%#'
     panel.label(f'{hostile}\nbelow', hostile)

@@ -16,9 +16,6 @@ from robot_identification.estimation.choice import Candidates
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.model.friction import parse_friction
-from robot_identification.report.effort_figures import (
-    effort_pictures, MAXIMUM_PANELS, points_of_curve,
-)
 from robot_identification.report.figures import decimate, MAXIMUM_POINTS
 from robot_identification.report.formatting import number, percent
 from robot_identification.report.parameters import coefficients, inertial_coefficients
@@ -238,16 +235,3 @@ def test_decimation_keeps_peaks():
     assert len(short) <= MAXIMUM_POINTS
     assert np.all(np.diff(short_t) > 0.0)
     assert (short.max(), short.min()) == (9.0, -9.0)
-
-
-def test_page_stays_small_whatever_is_drawn(identification):
-    """The worst there is: as many panels as are ever drawn, each full of noise."""
-    robot = identification.model.robot
-    dataset = report_cases.record(robot, 'noise', 0, 6000)
-    noise = np.random.default_rng(0).normal(scale=5.0, size=dataset.effort.shape)
-    noisy = replace(dataset, effort=np.where(dataset.scored[:, None], noise, np.nan))
-    panels = 2 * MAXIMUM_PANELS
-    points = points_of_curve(panels)
-    pictures = effort_pictures(identification.model, noisy, 0.5 * noise[::-1], points)
-    largest = max(len(whole.markup) for whole, _ in pictures)
-    assert panels * largest < 0.9 * MAXIMUM_BYTES

@@ -67,31 +67,6 @@ def test_noise_with_memory_is_not_white(recording):
     assert 'all joints are not white noise' in words
 
 
-def test_what_goes_with_the_motion_is_named(recording):
-    """Half of the variance of the residual is viscous friction that the model lacks."""
-    dq = recording.motion.dq
-    left = noise() + dq / dq.std(axis=0)
-    for one in collected([scored(recording, left)]):
-        assert one.strongest_signal() == 'velocity'
-        assert one.correlations[1] == pytest.approx(np.sqrt(0.5), abs=0.05)
-        assert 'correlated with velocity' in one.finding()
-
-
-def test_sizes_are_those_of_a_normal_residual(recording):
-    """Mean and median size of a normal variable are 0.798 and 0.674 standard deviations."""
-    first, _ = collected([scored(recording, report_cases.NOISE * noise())])
-    sizes = np.array(first.figures)
-    spread = report_cases.NOISE
-    # Four standard errors of 4000 samples.
-    np.testing.assert_allclose(
-        sizes[:3],
-        spread * np.array([0.798, 0.674, 1.0]), rtol=0.06,
-    )
-    # The effort's own noise is as large, so that nothing but noise is left.
-    assert sizes[5] == pytest.approx(1.0, abs=0.15)
-    np.testing.assert_allclose(sizes[3:] / sizes[:3], sizes[5] / sizes[2])
-
-
 def test_the_spectrum_has_the_variance_of_the_residual(recording):
     """Its square's integral is the variance, and a tone stands where its frequency is."""
     t = recording.stamps

@@ -11,14 +11,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from report.report_cases import some_motion
-from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.trajectory import tool_frame, tool_path
 from robot_identification.model.registry import load_robot
 from robot_identification.report.effort_figures import joint_positions
-from robot_identification.report.trajectory_report import (
-    _joint_drawings, _path_drawings, box_corners,
-)
+from robot_identification.report.trajectory_report import _joint_drawings, _path_drawings
 
 
 @pytest.fixture(scope='module')
@@ -67,20 +64,6 @@ def test_the_path_is_that_of_the_tool(ur5, motion, experiment):
     curve = panels[0].marks[0]
     whole = tool_path(ur5, motion.sample(np.linspace(0.0, 10.0, len(curve.x))).q)
     np.testing.assert_allclose(np.column_stack([curve.x, curve.y]), whole[:, :2], atol=1e-12)
-
-
-def test_boxes_of_the_cell_stand_where_they_are(ur5, motion, experiment):
-    """A box turned by 45 degrees is seen from above as wide as its diagonal."""
-    box = Obstacle('post', (0.2, 0.2, 1.0), (0.5, -0.4, 0.5), (0.0, 0.0, np.pi / 4))
-    carried = Obstacle('gripper', (0.1, 0.1, 0.1), (0.0, 0.0, 0.05), (0.0, 0.0, 0.0), 'tool0')
-    corners = box_corners(box)
-    assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2)] * 2 + [1.0])
-    assert corners.mean(axis=0) == pytest.approx([0.5, -0.4, 0.5])
-    cell = replace(experiment, obstacles=(box, carried))
-    above, = panels_of(_path_drawings(ur5, motion, cell))[0]
-    shape, edge, path, *_ = above.marks
-    assert np.ptp(shape.x) == np.ptp(edge.x) == pytest.approx(0.2 * np.sqrt(2))
-    assert len(path.x) > len(edge.x)
 
 
 # --- the arm at the cursor ---------------------------------------------------------------

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from matplotlib.cbook import boxplot_stats
 import numpy as np
 import pytest
-from report import report_cases
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, to_plain
 from robot_identification.studies.break_away.estimate import (
@@ -58,20 +57,6 @@ def test_boxes_are_those_of_others(values):
     assert max(box.upper_whisker, box.upper_quartile) == pytest.approx(drawn['whishi'], abs=1e-12)
     assert list(box.outliers) == sorted(drawn['fliers'])
     assert box.count == len(values)
-
-
-def test_the_interval_is_that_of_other_bootstraps():
-    """The percentile bootstrap of SciPy, of the same values with a seed of its own."""
-    values = np.random.default_rng(5).gamma(4.0, 0.1, size=25)
-    box = box_statistics(values)
-    other = scipy.stats.bootstrap(
-        (values,), np.median, n_resamples=20_000, confidence_level=0.95, method='percentile',
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    # Medians of resamples are values of the sample: ends may differ by one of them.
-    spacing = np.max(np.diff(np.sort(values))[5:-5])
-    assert box.interval == pytest.approx((other.low, other.high), abs=spacing)
-    assert box.interval[0] < box.median < box.interval[1]
 
 
 @pytest.mark.parametrize('travel', [1e-5, 1e-3])
@@ -156,12 +141,3 @@ def test_damaged_files_are_refused_in_words(content, tmp_path, path, value, word
     file.write_text(dump_yaml(changed(content[0], (*path, value))))
     with pytest.raises(DescriptionError, match=words):
         load_break_away(file)
-
-
-# --- text, page and box plots ---------------------------------------------------------------
-
-
-@pytest.fixture(scope='module')
-def found():
-    """Return two joints, one name with what could be markup."""
-    return report_cases.break_away((('arm_joint_1', 1.26), ('<b>wheel</b>', 0.126)))

@@ -3,8 +3,6 @@
 
 """A campaign from its file to its folder: ended at any moment, started again, done in the end."""
 
-from concurrent.futures import Executor, Future
-from contextlib import nullcontext
 from dataclasses import replace
 import json
 from pathlib import Path
@@ -18,18 +16,15 @@ import time
 from builders import contents, succeed
 from long_tests import long_test
 import pytest
-from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.files import ResultFolder
+from robot_identification.errors import IdentificationError
 from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import study
-from robot_identification.studies.campaign.campaign_file import Arm, IdentifyOptions, load_campaign
+from robot_identification.studies.campaign.campaign_file import IdentifyOptions, load_campaign
 from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
-from robot_identification.studies.campaign.study import CampaignOptions, run_campaign
-from studies.made_up_runs import (
-    campaign_of, do_or_die, failed_state, SPEEDS, state, write_campaign,
-)
+from robot_identification.studies.campaign.study import CampaignOptions
+from studies.made_up_runs import do_or_die, SPEEDS, state, write_campaign
 
 # A run takes seconds; a machine at work on much else many times that.
 PATIENCE = 300.0
@@ -131,15 +126,6 @@ def test_interrupted_killed_and_done(files, tmp_path):
     assert [run['date'][:10] for run in content['runs']] == ['2023-11-14', '2023-12-14']
 
 
-@pytest.mark.parametrize('text', [
-    '{"schema_version": 1, "files": ["a"]}', '{"schema_version": 1, "files": 1.5}',
-    '[' * 100_000, '9' * 5000,
-], ids=['a list of files', 'no files', 'deep', 'many digits'])
-def test_a_damaged_state_is_none(tmp_path, text):
-    (tmp_path / 'run.json').write_text(text)
-    assert read_state(tmp_path) is None
-
-
 def test_a_run_leaves_model_and_state(done):
     """The state is of the files beside it, and says what the record and the report need."""
     folder = Path(done.folder)
@@ -218,17 +204,6 @@ def test_a_run_that_fails_says_why(done, tmp_path, changes, code, message):
     assert set(contents(folder)) == {'run.json'}
 
 
-def test_what_nobody_foresaw_is_a_failed_run(done, tmp_path, monkeypatch):
-    def stumble(*_):
-        raise ZeroDivisionError('by nothing')
-
-    monkeypatch.setattr('robot_identification.studies.campaign.runs.identify', stumble)
-    do_run(replace(done, folder=str(tmp_path / 'run')))
-    found = read_state(tmp_path / 'run')
-    assert found['exit_code'] == 1
-    assert found['error'] == 'unexpected ZeroDivisionError: by nothing'
-
-
 def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
     """It ends the campaign with an error that names what is not done; what is done stays."""
     jobs = [
@@ -240,70 +215,3 @@ def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
     with pytest.raises(IdentificationError, match=r'process was lost.*not done are deadly:'):
         names += [job.name for job in study._work(jobs, CampaignOptions(processes=1))]
     assert read_state(tmp_path / 'one')['error'] == 'made up'
-
-
-class Cluster(Executor):
-    """An executor that does no run, and is lost at one of them."""
-
-    def __init__(self, deadly):
-        self._deadly = deadly
-
-    def submit(self, function, job):
-        """Return the future of a run, as a Dask cluster does."""
-        future = Future()
-        if job.name == self._deadly:
-            future.cancel()
-            future.set_running_or_notify_cancel()
-            return future
-        do_or_die(job)
-        future.set_result(None)
-        return future
-
-
-def use_cluster(monkeypatch, deadly=None):
-    monkeypatch.setattr(study, 'open_executor', lambda *_: nullcontext(Cluster(deadly)))
-
-
-@pytest.fixture
-def made_up(tmp_path, monkeypatch, robots):
-    """Return a campaign whose runs a cluster pretends to do; its arms are not looked at."""
-    campaign = campaign_of([failed_state(name) for name in ('one', 'two', 'three')])
-    monkeypatch.setattr(Arm, 'load', lambda arm: robots['ur5'])
-    return campaign, ResultFolder(tmp_path / 'out')
-
-
-def test_a_cluster_that_is_lost(made_up, monkeypatch):
-    """All of it ends; started again, the campaign keeps what was done."""
-    campaign, out = made_up
-    options = CampaignOptions('tcp://x:1')
-    use_cluster(monkeypatch, 'three')
-    with pytest.raises(IdentificationError, match='not done are three:'):
-        run_campaign(campaign, out, options)
-    use_cluster(monkeypatch)
-    said = []
-    found = run_campaign(
-        campaign, out, options, lambda done, total, text: said.append((done, total))
-    )
-    assert found.kept == ('one', 'two')
-    assert [one['error'] for one in found.states] == ['made up'] * 3
-    assert said == [(0, 1), (1, 1)]
-    # Failed runs are kept, until they are to be tried again.
-    assert run_campaign(campaign, out, options).kept == ('one', 'two', 'three')
-    assert run_campaign(campaign, out, replace(options, retry=True)).kept == ()
-
-
-def test_a_folder_is_of_one_campaign(made_up):
-    """Another campaign, another process and what is no campaign are refused by name."""
-    campaign, out = made_up
-    empty = replace(campaign, runs=())
-    run_campaign(empty, out)
-    with pytest.raises(UsageError, match=r"holds the campaign 'made_up', .* is 'other'"):
-        run_campaign(replace(empty, name='other'), out)
-    (out.path.parent / 'full').mkdir()
-    (out.path.parent / 'full' / 'precious.txt').touch()
-    with pytest.raises(UsageError, match=r'is not empty and holds no campaign'):
-        run_campaign(empty, ResultFolder(out.path.parent / 'full'))
-    with study._own_folder(empty, out.path), pytest.raises(
-        UsageError, match=r'another process is at work'
-    ):
-        run_campaign(empty, out)

@@ -4,7 +4,6 @@
 """Campaign files: what they say, and what is refused by name."""
 
 from dataclasses import fields
-import math
 from pathlib import Path
 
 import pytest
@@ -83,17 +82,6 @@ def test_paths_are_those_beside_the_file(tmp_path, monkeypatch):
     # What is not there is a run that will fail, not a file that cannot be read.
     lost = load(tmp_path, runs=[{'name': 'x', 'arm': 'left', 'bags': 'nothing_*'}])
     assert lost.runs[0].bags == ('nothing_*',)
-
-
-def test_a_mounting_may_be_in_degrees_and_a_date_without_a_zone(tmp_path):
-    campaign = load(tmp_path, arms=[{'name': 'left', 'robot': 'ur5', 'mounting': ['90deg', 0, 0]}])
-    assert campaign.arms[0].mounting == (math.pi / 2.0, 0.0, 0.0)
-    run = {'name': 'one', 'arm': 'left', 'bags': 'b'}
-    for text, read in (
-        ('2026-03-01', '2026-03-01T00:00:00+00:00'),
-        ('2026-03-01T08:00:00Z', '2026-03-01T08:00:00+00:00'),
-    ):
-        assert load(tmp_path, runs=[{**run, 'date': text}]).runs[0].date == read
 
 
 @pytest.mark.parametrize(('changes', 'message'), [

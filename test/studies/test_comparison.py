@@ -8,21 +8,16 @@ from dataclasses import replace
 from identified_arms import WarmArm
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.law import nearest_plain_friction, sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.registry import load_joint_drives
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import compare_models, group_test, holm
-from robot_identification.studies.comparison.sliding import (
-    common_range, compare_joints_of_size, sliding_friction,
-)
-from robot_identification.studies.comparison.torque_change import shared_motion
+from robot_identification.studies.comparison.sliding import compare_joints_of_size
 from scipy import stats
 
 
@@ -183,79 +178,6 @@ def test_mountings_share_what_both_show(robots):
     np.testing.assert_allclose(
         common.first @ one.theta_base, common.second @ other.theta_base, atol=1e-9
     )
-
-
-def test_lost_parameters_are_left_out(cold, warm):
-    kept = [not name.startswith('f') or not name.endswith('3') for name in cold.reduction.names]
-    rows = np.flatnonzero(kept)
-    smaller = replace(
-        cold, theta_base=cold.theta_base[rows], covariance=cold.covariance[np.ix_(rows, rows)],
-        reduction=replace(cold.reduction, K=cold.reduction.K[rows],
-                          independent=cold.reduction.independent[rows]),
-        quality={**cold.quality,
-                 'degrees_of_freedom': cold.quality['degrees_of_freedom'][rows]},
-    )
-    for pair in ((smaller, warm), (warm, smaller)):
-        comparison = compare_models(*pair)
-        assert [e.name for e in found(comparison)['viscous'].parameters] == ['fv1', 'fv2']
-        assert 'left out: fc3, fv3, f03' in comparison.notes[0]
-
-
-@pytest.mark.parametrize('law', ['dictionary', 'stribeck', 'asymmetric', 'load', 'strain_wave'])
-def test_sliding_friction_is_the_nearest(arm, law):
-    """For coefficients that make both positive, what the report calls the nearest friction."""
-    made = FRICTION_LAWS[law]()
-    rng = np.random.default_rng(3)
-    coefficients = rng.uniform(0.5, 2.0, (3, len(made.symbols)))
-    by_name = {
-        f'{symbol}{joint + 1}': coefficients[joint, k]
-        for joint in range(3) for k, symbol in enumerate(made.symbols)
-    }
-    model = made_up(arm.robot, (made,), lambda reduction: np.array(
-        [by_name.get(name, 1.0) for name in reduction.names]
-    ))
-    friction = sliding_friction(model, common_range([model]))
-    for joint in range(3):
-        coulomb, viscous = nearest_plain_friction(
-            made, coefficients[joint], sliding_speeds(1.5), 8.0
-        )
-        if viscous > 0.0:
-            assert friction.coulomb[joint] == pytest.approx(coulomb)
-            assert friction.viscous[joint] == pytest.approx(viscous)
-        elif law == 'load':
-            assert friction.coulomb[joint] == pytest.approx(coulomb, rel=1e-6)
-    assert np.all(friction.standard_errors[0] > 0.0)
-
-
-def test_different_arms_are_refused(robots, arm, cold):
-    laws = (FRICTION_LAWS['viscous'](),)
-    ur3, ur5 = (made_up(robots[name], laws) for name in ('ur3', 'ur5'))
-    with pytest.raises(DataError, match=r'joint axes lie up to 0\.\d+ apart .* different arms'):
-        compare_models(ur3, ur5)
-    with pytest.raises(DataError, match=r'their joints are .* --joints-of-size'):
-        compare_models(ur3, cold)
-    with pytest.raises(DataError, match='one is of relative scale'):
-        compare_models(cold, replace(cold, relative_scale=True))
-    locked = [
-        made_up(replace(cold.robot, locked={'gripper': at}), laws) for at in (0.0, 0.1)
-    ]
-    with pytest.raises(DataError, match='joints are locked at'):
-        compare_models(*locked)
-    exact = made_up(arm.robot, laws, error=0.0)
-    with pytest.raises(DataError, match='no parameter with a standard error in common'):
-        compare_models(exact, exact)
-
-
-# --- torque --------------------------------------------------------------------------------
-
-
-def test_the_shared_motion_stays_within_what_both_know(cold, warm):
-    slow = replace(warm, quality={**warm.quality, 'speeds': np.array([0.4, 0.5, 0.6])})
-    motion = shared_motion((cold, slow))
-    np.testing.assert_array_less(np.abs(motion.dq).max(axis=0), [0.4001, 0.5001, 0.6001])
-    assert np.all(motion.q >= cold.robot.limits.lower - 1e-9)
-    assert np.all(motion.q <= cold.robot.limits.upper + 1e-9)
-    np.testing.assert_array_equal(motion.q, shared_motion((cold, slow)).q)
 
 
 # --- joints of one size --------------------------------------------------------------------

@@ -9,22 +9,19 @@ from estimation.arm_problems import dataset_of
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, NotIdentifiableError, UsageError
+from robot_identification.errors import NotIdentifiableError
 from robot_identification.model.parameters import NamedJoints
 from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, static_regressor,
 )
-from robot_identification.recording.recording import Channel, Recording
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, compare_with_known, DriveGains, DriveGainsOptions, fit_gain, fit_gains,
-    GainPoint, payload_differences, read_rests, Readings,
+    average_approaches, DriveGains, DriveGainsOptions, fit_gain, fit_gains,
+    payload_differences, Readings,
 )
 from robot_identification.studies.drive_gains.motion import (
     gains_from_motion, mixed_total_least_squares,
 )
-from robot_identification.studies.drive_gains.static_poses import (
-    find_static_poses, group_poses, SHORTEST, static_poses_of,
-)
+from robot_identification.studies.drive_gains.static_poses import find_static_poses, group_poses
 from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
 
 NAMES = tuple(f'joint_{number}' for number in range(1, 7))
@@ -118,55 +115,6 @@ def test_one_approach_is_biased_by_the_stated_figure(ur5, rng):
     assert abs(slight.gain - 13.0) <= slight.bias_bound * 1.01
 
 
-def test_intercept_deviation_and_standard_error(rng):
-    """Errors are those of least squares; coverage of five standard errors in fifty trials."""
-    torque = np.linspace(-40.0, 40.0, 9)
-    options = DriveGainsOptions(intercept=True, smallest_current=0.0)
-    off = []
-    for _ in range(50):
-        current = torque / 12.0 + 0.3 + 0.01 * rng.normal(size=9)
-        points = [
-            GainPoint(t, c, 0.0) for t, c in zip(torque, current, strict=True) if t != 0.0
-        ]
-        found = fit_gain('lift', points, options)
-        assert found.intercept == pytest.approx(0.3, abs=0.03)
-        off.append((found.gain - 12.0) / found.standard_error)
-    # Student's t with 6 degrees of freedom has a standard deviation of 1.22.
-    assert 0.8 < np.std(off) < 1.8
-    exact = [GainPoint(t, t / 12.0, 0.0) for t in torque if t != 0.0]
-    assert fit_gain('lift', exact).standard_deviation < 1e-12
-
-
-def test_gains_are_compared_with_those_known_before(robots):
-    """A payload in gram is doubted; swapped bags give no gain, whatever sign the arm has."""
-    robot = robots['ur5']
-    torque = np.array([-20.0, 10.0, 15.0])
-
-    def found(factors):
-        return poses_fit(robot.joint_names, [
-            [GainPoint(factor * t, t / gain, 0.0) for t in torque]
-            for factor, gain in zip(factors, robot.drives.drive_gain, strict=True)
-        ])
-
-    options = DriveGainsOptions()
-    near = found(np.full(robot.n, 1.1))
-    assert compare_with_known(robot, near, options).notes == ()
-    (note,) = compare_with_known(robot, found(np.full(robot.n, 1000.0)), options).notes
-    assert 'shoulder_pan_joint (1.36e+04 N m/A, before 13.6)' in note and 'payload in kg' in note
-    turned = np.ones(robot.n)
-    turned[2] = -1.0
-    checked = compare_with_known(robot, found(turned), options)
-    assert checked.unseen == ('elbow_joint',)
-    assert 'are the bags' in checked.joints[2].reason
-    other = robot.with_drive_gains(turned * robot.drives.drive_gain)
-    assert compare_with_known(other, found(turned), options).unseen == ()
-    with pytest.raises(NotIdentifiableError, match='swapped'):
-        compare_with_known(robot, found(-np.ones(robot.n)), options)
-    drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
-    unknown = replace(robot, drives=drives)
-    assert compare_with_known(unknown, found(-np.ones(robot.n)), options).notes == ()
-
-
 @given(SEEDS)
 def test_mixed_total_least_squares(seed):
     """Without noise it is exact, whatever the exact columns are."""
@@ -215,33 +163,6 @@ def test_dwells_and_their_sides(rng):
     assert find_static_poses(stamps[:1], q[:1]) == ()
     # A creep at twice the limit is no rest.
     assert find_static_poses(stamps, q + 2.0e-3 * stamps[:, None]) == ()
-
-
-def test_readings_come_from_the_channels_during_the_rest():
-    """Channels have stamps of their own; only those of the averaged part count."""
-    stamps, q = rests([([0.0, 0.0], 0.5), ([0.5, 0.3], 3.0)])
-    times = np.arange(0.0, stamps[-1], 0.03)
-    late = times > stamps[-1] - 1.0
-    torque = np.where(late[:, None], [20.0, 10.0], [-5.0, 99.0])
-    recording = Recording(
-        'made up', '/joint_states', ('a', 'b'), stamps, q, np.zeros_like(q),
-        np.tile([2.0, 1.0], (len(q), 1)), channels={'target_torque': Channel(times, torque)},
-    )
-    found = read_rests([recording], SHORTEST, 'target_torque', 'effort')
-    np.testing.assert_allclose(found.torque, [[20.0, 10.0]])
-    np.testing.assert_allclose(found.current, [[2.0, 1.0]])
-    with pytest.raises(DataError, match='made up has no target current of the joints'):
-        read_rests([recording], SHORTEST, 'target_torque', 'target_current')
-    empty = replace(recording, channels={
-        'target_torque': Channel(times[:3], torque[:3]),
-    })
-    with pytest.raises(DataError, match='during any of 1 rests'):
-        read_rests([empty], SHORTEST, 'target_torque', 'effort')
-    moving = replace(recording, q=q + 0.1 * stamps[:, None])
-    with pytest.raises(UsageError, match='shortest rest of a static pose is 0 s'):
-        static_poses_of([recording], 0.0)
-    with pytest.raises(NotIdentifiableError, match='never rests for 2 s'):
-        read_rests([moving], SHORTEST, 'target_torque', 'effort')
 
 
 @pytest.fixture(scope='module')

@@ -3,32 +3,21 @@
 
 """The friction map against the friction of simulated arms: points, curves, load, temperature."""
 
-from dataclasses import replace
 import re
 
-from builders import mixed_urdf
 from friction_runs import (
-    friction_truth, measured, RATE, segment_dataset, segment_motion, segment_recording,
+    friction_truth, measured, segment_dataset, segment_motion, segment_recording,
     true_friction,
 )
-from known_models import known_model
 import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification.errors import DataError
-from robot_identification.excitation.parametrizations.point_to_point import (
-    TrapezoidalParametrization,
-)
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.processing import process
-from robot_identification.simulation.mujoco_robot import true_inertial_parameters
-from robot_identification.studies.friction_map.estimate import (
-    HARMONIC, map_friction, MODEL, UNKNOWN,
-)
+from robot_identification.studies.friction_map.estimate import HARMONIC, map_friction
 from robot_identification.studies.friction_map.plan import SegmentPlan
 from robot_identification.studies.friction_map.study import payload_mass
 
@@ -139,85 +128,6 @@ def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
     offset = next(t for t in found.curves['lift'].terms if t.symbol == 'f0')
     assert abs(offset.value - 0.5) < 4.0 * offset.error
     assert offset.error < 0.2
-
-
-def test_spikes_do_not_move_the_points(robot, truth):
-    """One sample in a hundred is wrong by the whole torque limit."""
-    def spiked(stamps, motion, torque):
-        rng = np.random.default_rng(5)
-        rows = rng.random(torque.shape) < 0.01
-        return torque + rows * rng.choice([-1.0, 1.0], torque.shape) * 100.0
-
-    plain, wrong = (
-        map_friction(robot, [
-            run_of(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
-        ]).points
-        for change in (None, spiked)
-    )
-    for one, other in zip(plain, wrong, strict=True):
-        assert other.friction == pytest.approx(one.friction, rel=WITHIN)
-
-
-def test_segments_of_one_direction_need_a_model(robot, truth):
-    """Friction that grows with the load looks like gravity to segments of one direction alone."""
-    # With the model's gravity it does not.
-    stamps, motion = segment_motion(robot, 'lift', replace(SHORT, count=8))
-    keep = motion.dq[:, LIFT] > -1e-6
-    values = [one[keep] for one in measured(robot, truth, motion, COLD, 1)]
-    recording = segment_recording(robot, stamps[keep], values, COLD)
-    run = run_of(process(recording, KinematicFilter(), 'Nm'))
-    with pytest.raises(DataError, match=r'segments: no joint moves alone .* both ways'):
-        map_friction(robot, [run])
-    model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
-    found = map_friction(robot, [run], model=model)
-    assert len(found.points) == 8
-    for point in found.points:
-        assert point.gravity == MODEL
-        assert point.speed > 0.0
-        assert np.isnan(point.odd)
-        true = true_friction(truth, LIFT, point.speed, point.load, COLD)
-        assert point.friction == pytest.approx(true, rel=WITHIN)
-
-
-def test_random_segments_as_init_plans_them_are_used(robot, truth):
-    """All of one duration between random points: no two of a speed, and nothing goes back."""
-    form = TrapezoidalParametrization(points=24, dwell=0.4, move_time=2.0)
-    coefficients = np.zeros((robot.n, form.n_coefficients))
-    coefficients[:, 0] = 0.3
-    coefficients[LIFT, 1:] = np.random.default_rng(8).uniform(-1.2, 1.2, 24)
-    stamps = np.arange(0.0, form.duration, 1.0 / RATE)
-    motion = Motion(*form.sample(coefficients, stamps))
-    values = measured(robot, truth, motion, COLD, 1)
-    recording = segment_recording(robot, stamps, values, COLD)
-    found = map_friction(robot, [run_of(process(recording, KinematicFilter(), 'Nm'))])
-    assert len(found.points) > 15
-    for point in found.points:
-        true = true_friction(truth, LIFT, point.speed, point.load, COLD)
-        assert abs(point.friction - true) < 5.0 * point.error
-    curve = found.curves['lift']
-    load = float(np.mean([point.load for point in found.points]))
-    true = [true_friction(truth, LIFT, v, load, COLD) for v in (0.3, 0.6, 1.0)]
-    assert curve.torque(np.array([0.3, 0.6, 1.0]), load) == pytest.approx(true, rel=WITHIN)
-
-
-def test_a_joint_that_slides_has_friction_without_directions():
-    """Gravity of a slide is a constant, as an offset of friction is: only a model tells them."""
-    robot = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
-    robot = robot.with_drive_gains(np.ones(robot.n))
-    truth = friction_truth(robot)
-    plan = SegmentPlan(count=4, slowest=0.05, longest=1.0, travel=0.25, rise=0.1, shortest=0.5)
-    runs = [run_of(segment_dataset(robot, truth, 'slide', plan=plan, center={'slide': 0.05}))]
-    model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
-    for given, kind in ((None, UNKNOWN), (model, MODEL)):
-        found = map_friction(robot, runs, model=given)
-        assert {point.gravity for point in found.points} == {kind}
-        assert len(found.points) == 8
-        for point in found.points:
-            true = true_friction(truth, 1, abs(point.speed), point.load, COLD)
-            assert abs(point.odd - true) < max(4.0 * point.odd_error, WITHIN * true)
-            assert np.isnan(point.even) == (kind == UNKNOWN)
-        told = any('half the difference of both ways' in note for note in found.notes)
-        assert told == (kind == UNKNOWN)
 
 
 def test_motions_of_several_joints_are_no_segments(robot, truth):

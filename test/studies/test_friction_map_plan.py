@@ -10,7 +10,7 @@ from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 from robot_identification.model.registry import load_robot
 from robot_identification.studies.friction_map.plan import (
-    certified_segments, segment_speeds, segment_trajectory, SegmentPlan,
+    certified_segments, segment_trajectory, SegmentPlan,
 )
 
 RATE = 500.0
@@ -80,15 +80,3 @@ def test_segments_are_certified_and_read_back(robot, tmp_path):
     assert motion.q[:, 2].max() <= 0.9 + 1e-9
     assert np.abs(motion.ddq).max() <= 3.0 * (1.0 + 1e-9)
     assert np.abs(motion.dq[[0, -1]]).max() < 1e-9, 'at rest at both ends'
-
-
-@pytest.mark.parametrize(('span', 'velocity', 'acceleration'), [
-    (2.0, 3.0, 5.0), (2.0, 0.5, 5.0), (0.2, 3.0, 5.0), (2.0, np.inf, 0.5), (0.5, 3.0, 1.0),
-])
-def test_the_fastest_speed_leaves_time_at_it(span, velocity, acceleration):
-    plan = SegmentPlan()
-    fastest = segment_speeds(plan, span, velocity, acceleration)[-1]
-    assert fastest < velocity
-    rise = max(plan.rise, 1.5 * fastest / acceleration)
-    # Rounding apart.
-    assert (span - fastest * rise) / fastest >= plan.shortest * (1.0 - 1e-9)

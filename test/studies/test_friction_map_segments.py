@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.studies.friction_map.segments import (
-    find_segments, group_segments, pair_segments, robust_mean,
+    find_segments, pair_segments, robust_mean,
 )
 
 PERIOD = 0.008
@@ -94,21 +94,6 @@ def test_what_is_no_segment_is_left_out():
     both = walk((0.5, 2.0)) + walk((0.3, 2.0), joint=1)
     together, _ = record(both, gravity_and_friction)
     assert find_segments(together, together.effort) == ((), 2)
-
-
-def test_groups_are_of_one_joint_at_one_pose_of_the_others():
-    """Gravity of a joint changes with the others: segments at another pose are another group."""
-    dq = np.vstack([
-        walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0)),
-        walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0), joint=1),
-        walk((0.8, 1.0), joint=1),
-        walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0)),
-    ])
-    segments, _ = find_segments(*record(dq, gravity_and_friction))
-    groups = group_segments(segments)
-    assert [(group[0].joint, len(group)) for group in groups] == [(0, 2), (1, 3), (0, 2)]
-    ways = pair_segments(groups[1])
-    assert sorted(way.is_pair for way in ways) == [False, True]
 
 
 def test_the_nearest_in_time_are_paired_and_other_speeds_are_not():

@@ -66,25 +66,6 @@ def test_a_perfect_line_is_found(rng):
     )
 
 
-def test_what_cannot_be_told_apart_is_not_tested():
-    """Warmth that goes with the date, dates and temperatures that are missing or the same."""
-    years = np.arange(6.0)
-    together = find_trend(history(5.0 + years, years, 20.0 + 2.0 * years))
-    assert 'go together' in together.note
-    assert np.isnan(together.drift_p)
-    same = find_trend(history(5.0 + 0.1 * years, np.full(6, 56.0), 20.0 + 2.0 * years))
-    assert same.note == 'date is about the same in all runs'
-    assert np.isnan(same.drift_p)
-    assert np.isnan(same.latest_p)
-    unknown = find_trend(history(5.0 + 0.1 * years, years, np.full(6, np.nan)))
-    assert unknown.note == 'temperature is known of 0 runs: taken as one'
-    assert np.isnan(unknown.per_kelvin)
-    assert unknown.per_year == pytest.approx(0.1)
-    # One run without a temperature is left out, where enough others have one.
-    warm = 20.0 + np.array([0.0, 3.0, 1.0, 5.0, 2.0, np.nan])
-    assert find_trend(history(5.0 + years, years, warm)).used.tolist() == [True] * 5 + [False]
-
-
 def test_a_drift_and_a_jump_are_told_apart(rng):
     """Each is an alarm of its kind and joint, with its size; other joints are left in peace."""
     steady = fleet(rng, 24, joints=3)

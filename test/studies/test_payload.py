@@ -8,15 +8,11 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.errors import NotIdentifiableError
 from robot_identification.model.identified_model import with_payload
 from robot_identification.model.payload import joint_parameters
-from robot_identification.model.regressor import Motion, static_regressor
-from robot_identification.recording.recording import Recording
+from robot_identification.model.regressor import Motion
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
-from robot_identification.studies.payload.estimate import (
-    estimate_payload, PayloadOptions, resting_run,
-)
+from robot_identification.studies.payload.estimate import estimate_payload, PayloadOptions
 from studies.payload_cases import (
     bare_model, BODY, carrying, moving, NOISE, run_of, torque_of_simulator, true_arm,
 )
@@ -77,20 +73,6 @@ def test_offsets_and_friction_may_differ(case):
     np.testing.assert_allclose(difference, expected, atol=1e-6)
 
 
-def test_several_runs_count_together(case, rng):
-    robot, truth, model, motion, tau = case
-    second = moving(robot, 5, 3750)
-    other = torque_of_simulator(carrying(robot, BODY), truth, second)
-    other = other + NOISE * rng.normal(size=other.shape)
-    exact = replace(model, covariance=np.zeros_like(model.covariance))
-    one = estimate_payload(exact, [run_of(motion, tau)])
-    both = estimate_payload(exact, [run_of(motion, tau), run_of(second, other + 1.0)])
-    assert both.changes.shape == (2, robot.n, 1)
-    assert abs(both.payload.mass / BODY.mass - 1.0) < 0.01
-    # Twice the data: by a factor of 1.4, give or take what 32 blocks tell of it.
-    assert both.errors.mass < 0.9 * one.errors.mass
-
-
 def test_errors_of_the_bare_model_count(case):
     """A model that is known less well makes the payload less certain, by its part."""
     _, _, model, motion, tau = case
@@ -123,17 +105,6 @@ def test_no_payload_is_told_from_some(case, rng):
     assert found.is_significant
 
 
-def test_a_negative_mass_is_no_payload(case):
-    """Half of the arm's own tool gone: the model is not that of the bare arm, and it says so."""
-    robot, truth, model, motion, _ = case
-    tau = 2.0 * torque_of_simulator(robot, truth, motion)
-    tau -= torque_of_simulator(carrying(robot, BODY), truth, motion)
-    found = estimate_payload(model, [run_of(motion, tau)])
-    assert found.payload is None
-    assert found.parameters[0] == pytest.approx(-BODY.mass, rel=0.05)
-    assert any('not positive' in note for note in found.notes)
-
-
 def test_load_dependent_friction_is_iterated(case):
     """Friction that grows with the payload's own load is the model's, not the payload's."""
     robot, truth, _, motion, _ = case
@@ -164,54 +135,3 @@ def test_rests_alone_give_mass_and_centre(case, rng):
     assert np.all(found.payload.inertia == 0.0)
     assert np.all(np.isnan(found.errors.inertia))
     assert any('inertia cannot be seen at rest' in note for note in found.notes)
-
-
-@pytest.mark.parametrize(
-    ('count', 'changes', 'names'),
-    [(1, 'offset', 'm, mx, my, mz'), (1, 'none', 'mx, my, mz'), (2, 'offset', 'm, mx, my, mz')],
-)
-def test_too_few_orientations_are_named(case, count, changes, names):
-    """One pose shows at most the mass; beside unknown offsets it shows nothing."""
-    robot, truth, model, _, _ = case
-    q = np.tile(poses_of_rest(1, np.random.default_rng(3)), (count, 1))
-    rest = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(count)))
-    tau = torque_of_simulator(carrying(robot, BODY), truth, rest)
-    with pytest.raises(
-        NotIdentifiableError, match=rf"payload's {names} in the frame .* rest at more of them"
-    ):
-        estimate_payload(
-            model, [run_of(rest, tau)], PayloadOptions(static=True, changes=changes)
-        )
-
-
-def test_rests_of_a_recording_are_averaged_over_both_sides(case):
-    """Static friction is taken off where a pose was reached from above and from below."""
-    robot, _, model, _, _ = case
-    poses = poses_of_rest(4, np.random.default_rng(4))
-    rows, sides = [], []
-    for pose in poses:
-        for side in (-1.0, 1.0):
-            away = np.linspace(0.2, 0.0, 100)[:, None]
-            rows += [pose - side * away, np.tile(pose, (300, 1))]
-            sides += [np.full(400, side)]
-    q, side = np.vstack(rows), np.concatenate(sides)
-    stamps = np.arange(len(q)) * 0.01
-    W = static_regressor(robot, q)
-    gravity = (W @ model.theta_lifted[:60]).reshape(q.shape)
-    recording = Recording(
-        'made up', '/joint_states', robot.joint_names, stamps, q, np.zeros_like(q),
-        gravity + 5.0 * side[:, None],
-    )
-    run, notes = resting_run(model, [recording], PayloadOptions())
-    assert len(run.tau) == len(poses)
-    assert notes == ()
-    # The mean of equal numbers of +5 and -5.
-    np.testing.assert_allclose(
-        run.tau, (static_regressor(robot, poses) @ model.theta_lifted[:60]).reshape(poses.shape),
-        atol=1e-9,
-    )
-    half = replace(recording, stamps=stamps[:400], q=q[:400], effort=recording.effort[:400])
-    run, notes = resting_run(model, [half], PayloadOptions())
-    assert 'reached from one side only' in notes[0]
-    with pytest.raises(NotIdentifiableError, match='never rests for 9 s'):
-        resting_run(model, [recording], PayloadOptions(shortest_rest=9.0))

@@ -63,17 +63,6 @@ def test_friction_decides_without_temperatures():
     assert (told.by, told.joint) == ('friction', 0)
 
 
-def test_a_noisy_joint_does_not_settle_by_its_noise():
-    """Where 2 % would be lost in the errors, a joint is named and counts neither way."""
-    values = [(10.0, 8.0)] * 4
-    told = judged(values, errors=np.tile([1e-3, 0.5], (4, 1)))
-    assert told.reached
-    assert 'too noisy to decide: lift' in told.reason
-    told = judged(values, errors=np.full((4, 2), 0.5))
-    assert not told.reached
-    assert 'record joint temperatures' in told.reason
-
-
 def recording_of(robot, stamps, q, dq, effort, **channels):
     return Recording(
         source='bag', topic='/joint_states', joint_names=robot.joint_names, stamps=stamps, q=q,

@@ -14,11 +14,8 @@ from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import confidence_intervals
 from robot_identification.model.discrepancy import Discrepancy, discrepancy_from_content
 from robot_identification.model.model_file import dump_model, load_model
-from robot_identification.processing.loading import temperature_note
 from robot_identification.studies.comparison.torque_change import model_torque
-from robot_identification.studies.temperature.line import (
-    fit_temperature_exponential, fit_temperature_line, relative_change,
-)
+from robot_identification.studies.temperature.line import fit_temperature_line, relative_change
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.trend import study_temperature
 
@@ -99,18 +96,6 @@ def test_outside_its_range_a_line_is_that_of_its_ends():
     assert line.at(5.0) == pytest.approx(8.0)
     assert line.at(60.0) == pytest.approx(6.0)
     assert line.change == pytest.approx(-0.25)
-
-
-def test_an_exponential_is_told_from_a_line():
-    T = np.linspace(15.0, 50.0, 9)
-    errors = np.full(9, 0.02)
-    bent = fit_temperature_exponential(T, 3.0 + 12.0 * np.exp(-T / 15.0), errors)
-    assert bent.decay == pytest.approx(15.0, rel=1e-3)  # the search ends at 1e-5 in its logarithm
-    assert bent.base == pytest.approx(3.0, rel=1e-3)
-    assert bent.p_value < 1e-6
-    rng = np.random.default_rng(4)
-    straight = fit_temperature_exponential(T, 9.0 - 0.1 * T + 0.02 * rng.normal(size=9), errors)
-    assert straight.p_value > 0.05
 
 
 # --- a study -------------------------------------------------------------------------------
@@ -265,25 +250,3 @@ def test_what_parameters_absorbed_stays_with_them(models, study, rng):
             np.testing.assert_array_equal(
                 row, 0.0 if name.startswith('fv') else expected[name], err_msg=name
             )
-
-
-def test_a_recording_outside_the_range_is_warned_of(arm, models, study, tmp_path):
-    """Beyond the lines the law goes on falling: the joints are named that are 2 K outside."""
-    path = tmp_path / 'identified_model.yaml'
-    path.write_text(dump_model(model_over_temperature(models, study)))
-    model = load_model(path)
-    lines = [joint.viscous_line for joint in study.joints]
-    ends = np.array([[line.lowest for line in lines], [line.highest for line in lines]])
-    np.testing.assert_allclose(model.quality['temperatures'], ends)
-    assert temperature_note(model, arm.dataset(ends[0] - 1.0, 0)) == ''
-    assert temperature_note(model, arm.dataset(ends[1], 0)) == ''
-    for apart in (-5.0, 5.0):
-        warmth = ends[1 if apart > 0.0 else 0].copy()
-        warmth[1] += apart
-        note = temperature_note(model, arm.dataset(warmth, 0))
-        assert f'{model.robot.joint_names[1]} at {warmth[1]:.1f} to {warmth[1]:.1f}' in note
-        assert model.robot.joint_names[0] not in note
-        # Without a law of temperature nothing is extrapolated, and old files say no range.
-        plain, _ = model_at(models, study, np.full(3, 30.0))
-        assert temperature_note(plain, arm.dataset(warmth, 0)) == ''
-        assert temperature_note(model.with_quality({}), arm.dataset(warmth, 0)) == ''
