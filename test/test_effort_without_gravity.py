@@ -10,17 +10,14 @@ from defusedxml.ElementTree import fromstring
 import numpy as np
 import pytest
 from recordings import designed_motion
-from robot_identification.errors import UsageError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.export.arm import build_pinocchio_model
-from robot_identification.export.controller import export_controller
 from robot_identification.export.mjcf import export_mjcf
 from robot_identification.model.friction import CoulombFriction
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.monitoring.contact_observer import MomentumObserver
-from robot_identification.monitoring.live_payload import RecursivePayload
 from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
@@ -29,10 +26,6 @@ from robot_identification.simulation import draw_truth, Sensors
 from robot_identification.simulation.mujoco_robot import (
     rigid_inverse_dynamics, true_inertial_parameters,
 )
-from robot_identification.studies.drive_gains import DriveGainsOptions, run_drive_gains
-from robot_identification.studies.energy import run_energy
-from robot_identification.studies.friction_map import FrictionMapOptions, run_friction_map
-from robot_identification.studies.payload import run_payload
 
 UNIT = 'Nm-without-gravity'
 
@@ -145,27 +138,6 @@ def test_exports_have_the_gravity_of_the_mounting(twin):
     described = twin.robot.pinocchio.inertias[2].toDynamicParameters()
     # A prior, which the mass that motion shows moves: 30 % is what a URDF is taken to be off.
     np.testing.assert_allclose(theta['mx2'], described[1], rtol=0.3)
-
-
-@pytest.mark.parametrize('refused', [
-    lambda twin: export_controller(twin.model),
-    lambda twin: RecursivePayload(twin.model),
-    lambda twin: run_payload(twin.model_file, twin.bags),
-    lambda twin: run_energy(twin.model_file, twin.bags[0]),
-    lambda twin: run_drive_gains(
-        twin.robot, twin.bags, options=DriveGainsOptions(torque_from=str(twin.model_file))
-    ),
-    lambda twin: run_friction_map(
-        twin.robot, twin.bags, FrictionMapOptions(model=str(twin.model_file))
-    ),
-    lambda twin: run_friction_map(twin.robot, twin.bags),
-    lambda twin: identify(
-        twin.robot, twin.bags, IdentifyOptions(friction='coulomb,load', estimator='wls')
-    ),
-])
-def test_what_needs_gravity_is_refused_by_name(twin, refused):
-    with pytest.raises(UsageError, match='joint torque without gravity'):
-        refused(twin)
 
 
 def test_an_arm_in_an_effort_without_gravity_goes_back(ur5):

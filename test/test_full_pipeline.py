@@ -8,7 +8,6 @@ The recordings are noisy, the drive gains are up to 5 % wrong, and the model is 
 motion, against what the noise-free robot really did.
 """
 
-from dataclasses import replace
 from functools import cache
 
 from long_tests import long_test
@@ -131,28 +130,3 @@ def test_automatic_friction_is_the_true_curve(scene, name):
                 torque = found @ model.theta_lifted[columns]
                 expected = made.truth.friction(dq[-1] * np.ones(robot.n))[term.joint]
                 assert torque[-1] == pytest.approx(expected, rel=0.08), (term.joint, speed)
-
-
-def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, tmp_path):
-    """A prefix on every joint, another order and topic, stamps of zero: the same numbers."""
-    from builders import joint_states, write_bag
-
-    made = scene('ur5')
-    run, joints = made.runs[0], made.robot.joint_names
-    messages = joint_states(
-        [f'left_{joint}' for joint in joints], 5.0 + run.stamps, *run.measured
-    )
-    bag = write_bag(
-        tmp_path / 'bag', [replace(message, stamp=0) for message in messages],
-        {'robot': 'ur5', 'effort_unit': 'A'}, '/left/joint_states',
-    )
-    options = IdentifyOptions(
-        topic='/left/joint_states', friction=PLAIN,
-        joint_names={f'left_{joint}': joint for joint in joints},
-    )
-    other = identify(made.robot, [bag], options)
-    np.testing.assert_allclose(
-        other.model.theta_base, found('ur5', PLAIN).model.theta_base, rtol=1e-6, atol=1e-9
-    )
-    assert other.model.source.topic == '/left/joint_states'
-    assert any('time of recording' in note for note in other.notes)

@@ -42,13 +42,6 @@ def parse(kind, *words):
     return from_values(kind, lambda key: getattr(given, key))
 
 
-def help_of(kind):
-    """Return the help of the options, without its line breaks."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser, kind)
-    return ' '.join(parser.format_help().split())
-
-
 def test_what_is_not_given_is_none():
     """On the command line; and as parameters, whose defaults are empty, zero or false."""
     defaults = {one.key: one.parameter_default for one in options_of(Made)}
@@ -60,28 +53,6 @@ def test_words_parameters_and_keys_give_the_same():
     expected = Made(name='a', speed=0.0, fast=True)
     assert parse(Made, '--name', 'a', '--v', '0', '--fast') == expected
     assert Made(**{'name': 'a', 'speed': 0, 'fast': True}) == expected
-
-
-@dataclass(frozen=True)
-class Study:
-    """Options with values of their own, several values, and a field that is no option."""
-
-    bins: int = option(int, 'how many', default=24, metavar='N')
-    center: tuple[float, ...] | None = option(float, 'where [m]', count=2, metavar=('X', 'Y'))
-    share: float | None = option(float, 'how much', otherwise='none', metavar='SHARE', bare=0.25)
-    still: float = 0.02
-
-
-def test_options_have_defaults_and_several_values():
-    """One that may stand alone has a value of its own for that."""
-    assert parse(Study) == Study(24, None, None, 0.02)
-    assert parse(Study, '--bins', '3', '--center', '0', '1.5') == Study(3, (0.0, 1.5))
-    parser = argparse.ArgumentParser()
-    add_arguments(parser.add_argument_group('some'), Study, ('bins',))
-    text = parser.format_help()
-    assert '--bins N' in text and 'how many (default: 24)' in text and '--center' not in text
-    assert [parse(Study, *words).share for words in (['--share'], ['--share', '0'])] == [0.25, 0.0]
-    assert 'how much (default: none; alone: 0.25)' in help_of(Study)
 
 
 def test_identification_is_the_same_from_words_and_from_yaml():

@@ -154,19 +154,6 @@ def test_an_install_holds_the_tree(tmp_path):
     assert marker.read_bytes() == b''
 
 
-def test_the_source_archive_holds_the_tree(tmp_path):
-    """As `python -m build --sdist` collects it, by MANIFEST.in."""
-    pytest.importorskip('setuptools')
-    subprocess.run(
-        [sys.executable, 'setup.py', '-q', 'egg_info', '--egg-base', str(tmp_path)],
-        cwd=ROOT, check=True, capture_output=True, timeout=120,
-    )
-    held = set(next(tmp_path.glob('*.egg-info')).joinpath('SOURCES.txt').read_text().splitlines())
-    for name in ('docs', 'reproductions', 'benchmarks', 'studies', 'test', 'requirements', 'urdf'):
-        assert {f'{name}/{path}' for path in files_below(ROOT / name)} <= held, name
-    assert {'CHANGELOG.rst', 'Makefile', 'CITATION.cff', 'LICENSE', 'package.xml'} <= held
-
-
 def files_below(folder):
     """Return the names of the files below a folder but those that Python writes there."""
     return {

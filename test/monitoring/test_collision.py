@@ -153,17 +153,6 @@ def test_a_joint_at_rest_has_the_wider_limit():
             assert detector.step(0.0, np.array([-external]), one, share) == touched
 
 
-def test_bursts_shorter_than_the_hold_are_noise():
-    """Two samples of three are not enough, and the time begins anew with every burst."""
-    detector = CollisionDetector(CollisionThresholds(np.array([1.0]), hold=0.004))
-    over = [1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0]
-    said = [
-        bool(detector.step(k / RATE, np.array([2.0 * one]), np.ones(1))[0])
-        for k, one in enumerate(over)
-    ]
-    assert said == [False] * 8 + [True] * 2 + [False]
-
-
 # --- thresholds as a file ----------------------------------------------------------------
 
 

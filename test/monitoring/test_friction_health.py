@@ -201,33 +201,6 @@ def test_contact_is_not_friction(model, truth, reference):
     assert sum('friction does not explain the residual' in one.reason for one in found) >= 4
 
 
-def test_a_joint_that_rests_is_not_judged(model, truth, reference):
-    """Standstill and creeping do not count, and the others go on."""
-    motion = moving(2, 60.0)
-    moves = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
-    slow = Motion(motion.q * moves, motion.dq * moves, motion.ddq * moves, starts=())
-    health = FrictionHealth(model, OPTIONS, reference)
-    found = drive(health, model, truth, slow, temperature=(COLD, COLD))
-    assert states(found) == [*['healthy'] * 5, 'not judged']
-    assert found[5].reason == (
-        'no window yet; the next window has 0 s forwards and 0 s backwards of 4 s'
-    )
-
-
-def test_torques_of_another_unit_have_the_same_changes(model, truth):
-    """An arm with unknown gains is judged as well; only rounding differs, and three passes."""
-    motion = moving(4, 60.0)
-    changes = []
-    for scale in (1.0, 0.083):
-        health = FrictionHealth(model, replace(OPTIONS, reference_windows=10))
-        drive(health, model, truth, motion, scale=scale)
-        changes.append([
-            [window.change, window.standard_error]
-            for watch in health._watches for window in watch._learned
-        ])
-    np.testing.assert_allclose(*changes, rtol=1e-6, atol=1e-9)
-
-
 def feed(health, stamp, value=0.5, **others):
     """Take one joint state in which everything has one value, but for what is named."""
     given = {

@@ -13,7 +13,7 @@ import pytest
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.payload import to_frame
 from robot_identification.monitoring.live_payload import (
-    HEAVIEST, IMPOSSIBLE, LivePayload, NONE, NOT_YET, PAYLOAD, QUANTITIES, RecursivePayload,
+    HEAVIEST, LivePayload, NONE, NOT_YET, PAYLOAD, RecursivePayload,
     SLOWEST, USUAL_CHANGE,
 )
 from studies.payload_cases import BODY, NOISE
@@ -31,12 +31,6 @@ def arm(ur5):
 def loaded(arm):
     """Return 40 s with the body: times, motion, torques."""
     return arm.work(5, 40.0, body=True)
-
-
-@pytest.fixture(scope='module')
-def bare(arm):
-    """Return 40 s of the same motion without it."""
-    return arm.work(5, 40.0)
 
 
 def estimated(arm, run, rng, memory=60.0, **kinds):
@@ -165,30 +159,6 @@ def test_without_forgetting_it_is_the_batch_estimate(arm, loaded, rng):
     found = np.linalg.solve(to_frame(arm.robot, BODY.frame), estimator.estimate.parameters)
     # Spec 11.1: 1e-8, next to the size of the numbers.
     np.testing.assert_allclose(found, batch, rtol=1e-8, atol=1e-9)
-
-
-def test_slow_motions_show_the_mass_and_say_that_inertia_is_not_excited(arm, rng):
-    """Accelerations that are noise would make inertia of nothing: gravity alone counts then."""
-    times, motion, tau = arm.work(5, 60.0, body=True, speed=0.25, period=20.0)
-    noisy = replace(motion, ddq=motion.ddq + 0.1 * rng.normal(size=motion.ddq.shape))
-    estimator = RecursivePayload(arm.model)
-    feed(estimator, times, noisy, arm.residual(motion, tau, rng))
-    estimate = estimator.estimate
-    assert estimate.verdict == PAYLOAD
-    assert abs(estimate.parameters[0] - BODY.mass) < 3.0 * estimate.errors.mass < 0.5
-    assert not any(estimate.observed[QUANTITIES.index(name)] for name in ('Ixx', 'Iyy', 'Izz'))
-    assert np.all(estimate.payload.inertia == 0.0)
-    assert 'not excited' in estimate.reason
-
-
-def test_a_negative_mass_is_no_payload(arm, bare, rng):
-    """Where something lifts the arm, that is said, and no body is stated."""
-    times, motion, _ = bare
-    lifted = 2.0 * arm.torque(motion) - arm.torque(motion, body=True)
-    estimate = estimated(arm, (times, motion, lifted), rng).estimate
-    assert estimate.parameters[0] < -2.0
-    assert (estimate.verdict, estimate.payload) == (IMPOSSIBLE, None)
-    assert 'negative' in estimate.reason
 
 
 def test_friction_that_warms_up_is_not_taken_for_a_payload(arm, rng):

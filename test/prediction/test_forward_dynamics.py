@@ -9,7 +9,6 @@ from builders import joint, link, mixed_urdf, robot_urdf
 from known_models import known_model, made_up_dataset
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
 from robot_identification.model import (
     make_robot_model, Motion, parse_urdf, prior_inertial_parameters, run_stops,
 )
@@ -224,19 +223,3 @@ def test_a_servo_leaves_torque_over_stiffness(stiffness, damping):
         known_wheel(), [[2.0]], q=0.3, seconds=2.0, stiffness=stiffness, damping=damping
     )[-1]
     np.testing.assert_allclose(found, 0.3 + 2.0 / stiffness, atol=1e-5 * 2.0 / 40.0)
-
-
-def test_friction_is_that_at_the_recorded_temperature():
-    """A joint without a temperature that its friction needs is refused."""
-    step, model = 0.001, known_wheel('viscous,temperature_viscous', fv=1.0, fvT=-0.02)
-    dynamics, rest = ForwardDynamics(model), np.zeros((1, 1))
-    law = model.parameters.friction[1].law
-    warm = recorded(model.robot, rest, rest + 1.0, np.full((1, 1), law.basis[0].reference + 20.0))
-    found = dynamics.roll_out(
-        dynamics.start(warm, np.zeros(1, dtype=int)), drive(step, steady([[0.0]], step))
-    )[-1, 0, 0]
-    viscous = 1.0 - 0.02 * 20.0
-    expected = 0.25 / viscous * (1.0 - np.exp(-viscous / 0.25 * HALF_SECOND))
-    assert found == pytest.approx(expected, rel=2e-3)
-    with pytest.raises(DataError, match='no joint temperatures'):
-        start(dynamics, model.robot, rest, rest)

@@ -60,27 +60,3 @@ def test_samples_equal_the_recording(model, rng, gap, limit):
     # Filters as a matrix here and as SciPy's recursion there: rounding of torques of some tens.
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-9)
     assert predictor.restarts == (2 if gap else 1)
-
-
-DEVIATIONS = {
-    'prediction_deviation': np.ones((2, 3)), 'live_deviation': [[2.0] * 3, [3.0] * 3],
-    'uncorrected_prediction_deviation': np.ones((2, 3)),
-    'uncorrected_live_deviation': [[4.0] * 3, [5.0] * 3],
-}
-
-
-@pytest.mark.parametrize(('given', 'why', 'deviation'), [
-    ({}, '', 2.0),
-    ({'rate': 125.0}, 'joint states come at 125 Hz', 4.0),
-    # Kinematics that the corrections were not fitted to, with errors of which nothing is known.
-    ({'cutoff': 10.0}, 'the filter has 10 Hz', None),
-])
-def test_they_are_for_the_rate_and_the_cut_off_they_were_found_at(model, given, why, deviation):
-    """Otherwise they are left out, which is said, and the stated deviation is that without."""
-    predictor = TorquePredictor(model.with_quality(DEVIATIONS), **given)
-    assert why in predictor.uncorrected and bool(why) == bool(predictor.uncorrected)
-    predictor.step(0.0, np.zeros(3), np.ones(3))
-    prediction = predictor.step(1.0 / predictor.rate, np.zeros(3), 1.1 * np.ones(3))
-    assert np.any(prediction.correction != 0.0) == (not why)
-    found = predictor.deviation(prediction.motion)
-    assert (None if found is None else found.tolist()) == (deviation and [[deviation] * 3])
