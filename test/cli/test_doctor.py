@@ -169,6 +169,24 @@ def write_columns(path, t, q, dq, effort, kind='tau'):
     return path
 
 
+@pytest.fixture(name='judged')
+def make_judged(command, robots, tmp_path):
+    """Return what doctor and `identify` say of a log; a refusal of one is that of the other."""
+    (tmp_path / 'arm.urdf').write_text(robots['ur5'].urdf.text)
+    urdf = ['--urdf', tmp_path / 'arm.urdf']
+
+    def judge(path, unit='Nm'):
+        found = command('doctor', path, *urdf)
+        made = command('identify', path, *urdf, '--effort-unit', unit, '--cutoff', '9', '--force',
+                       '--friction', 'coulomb,viscous,offset', '-o', tmp_path / 'made')
+        errors = re.findall('error: (.*)', made.err)
+        assert found.code == made.code == (4 if errors else 0)
+        assert re.findall('error: (?:`identify` refuses it: )?(.*)', found.out) == errors
+        return found.out, made
+
+    return judge
+
+
 @pytest.mark.parametrize(('place', 'velocity', 'effort', 'stamp'), [
     (0.0, False, False, 0.002), (1.0, True, False, -0.5), (0.0, True, True, 0.002),
 ])
