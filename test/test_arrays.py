@@ -3,16 +3,13 @@
 
 """Arrays on the disk: the same numbers, no memory, and nothing left behind."""
 
-import os
 from pathlib import Path
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from robot_identification import arrays
 from robot_identification.arrays import allocate, GrowingArray, release, select
-from robot_identification.errors import DataError
 
 
 @pytest.mark.parametrize('rows', [0, 1, 99, 100, 101, 1000])
@@ -101,17 +98,3 @@ def test_select_is_an_index(disk, rng, rows, kind):
     found = select(array, keep)
     np.testing.assert_array_equal(found, np.asarray(array)[keep])
     assert np.shares_memory(found, array) == (kind in ('first part', 'all'))
-
-
-def test_a_full_disk_is_our_error(disk, monkeypatch):
-    """Before anything is written on, and with the way out."""
-    def fail(*_, **__):
-        raise OSError(28, 'No space left on device')
-
-    monkeypatch.setattr(os, 'posix_fallocate', fail)
-    with pytest.raises(DataError, match=r'no room for 0 MB.*No space left.*set TMPDIR'):
-        allocate((1000, 3))
-    monkeypatch.setattr(arrays.tempfile, 'TemporaryFile', fail)
-    growing = GrowingArray(3)
-    with pytest.raises(DataError, match='set TMPDIR'):
-        growing.append(np.zeros((1000, 3)))

@@ -22,9 +22,8 @@ import pytest
 from robot_identification import files
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import (
-    canonical_sha256, check_keys, check_schema_version, check_writable, dump_yaml, file_sha256,
-    LARGEST_INTEGER, parse_yaml, ResultFolder, write_atomically,
-    write_files, write_results,
+    canonical_sha256, check_writable, dump_yaml, file_sha256, LARGEST_INTEGER, parse_yaml,
+    ResultFolder, write_atomically, write_files, write_results,
 )
 
 SCALARS = st.one_of(
@@ -126,20 +125,6 @@ def test_every_double_reads_back_to_its_bits(value):
     assert isinstance(found, float)
     assert math.isnan(found) if math.isnan(value) else struct.pack('d', found) == \
         struct.pack('d', value)
-
-
-def test_keys_and_versions_are_checked_by_name():
-    check_keys({'a': 1, 'b': 2}, 'file', {'a'}, {'b', 'c'})
-    with pytest.raises(DescriptionError, match='file: missing a, b'):
-        check_keys({}, 'file', {'b', 'a'}, set())
-    with pytest.raises(DescriptionError, match='file: unknown key z; known are a, b'):
-        check_keys({'a': 1, 'z': 2}, 'file', {'a'}, {'b'})
-    check_schema_version({'schema_version': 1}, 'file', 1)
-    with pytest.raises(DescriptionError, match='add the line `schema_version: 3`'):
-        check_schema_version({'a': 1}, 'file', 3)
-    for wrong in (2, None, '1', 1.5):
-        with pytest.raises(DescriptionError, match='schema_version'):
-            check_schema_version({'schema_version': wrong}, 'file', 1)
 
 
 def test_canonical_hash_ignores_order_and_sees_every_bit():

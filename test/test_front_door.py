@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 import robot_identification
 from robot_identification import (
-    identify, load_experiment, load_model,
-    load_robot, predict, read_recording, validate,
+    identify, load_experiment, load_model, load_robot, predict, read_recording, validate,
 )
-from robot_identification.cli.command import COMMANDS
 from robot_identification.errors import UsageError
 from robot_identification.model import (
     energy_regressor, inertial_regressor, Motion, rigid_torque, static_regressor,
@@ -42,18 +40,6 @@ def test_importing_the_package_imports_nothing_heavy():
         'robot_identification.model',
     }
     assert {*robot_identification.__all__, '__version__'} <= set(listed.split())
-
-
-def test_the_list_of_commands_loads_none_of_them():
-    """Nor NumPy: a person who asks what there is should not wait for what is not used."""
-    loaded = run(
-        'import sys\nfrom contextlib import redirect_stdout, suppress\nfrom io import StringIO\n'
-        'from robot_identification.cli.main import main\n'
-        'with suppress(SystemExit), redirect_stdout(StringIO()):\n    main(["--help"])\n'
-        'print(*sys.modules)'
-    ).split()
-    modules = {f'robot_identification.cli.{name.replace("-", "_")}' for name in COMMANDS}
-    assert not {'numpy', 'scipy', 'pinocchio', 'jinja2', *modules} & set(loaded)
 
 
 def test_paths_may_be_text(scene, model_file, tmp_path):

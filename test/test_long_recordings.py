@@ -18,7 +18,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model.registry import load_robot
-from robot_identification.pipeline import identify, validate
+from robot_identification.pipeline import identify
 from robot_identification.processing.periods import find_repetition
 from robot_identification.processing.repairs import (
     find_duplicates, find_segments, order_by_time, sampling_period,
@@ -188,22 +188,6 @@ def numbered(count, period=0.008):
     """Return a recording whose positions say which row they are."""
     rows = np.arange(float(count))[:, None]
     return Recording('bag', '/joint_states', ('a',), period * np.arange(count), rows, rows, rows)
-
-
-def test_a_long_bag_is_scored_in_parts(arm, whole, monkeypatch):
-    """The errors are those of the whole, and a note says of how many joint states."""
-    # Half of the samples of the same motion: errors of parts of 20 s differ by a tenth or two.
-    expected = validate(whole.model, arm.bag)
-    monkeypatch.setattr('robot_identification.pipeline.LARGEST_IN_MEMORY', MOST)
-    found = validate(whole.model, arm.bag)
-    (dataset,), size = found.datasets, len(arm.run.stamps)
-    assert (len(dataset), dataset.whole) == (MOST, size)
-    assert any(f'{MOST} of {size} joint states' in note for note in found.notes)
-    assert not any('joint states' in note for note in expected.notes)
-    assert not any('gap' in note for note in found.notes)
-    errors, of_whole = (one.validation.bags[0] for one in (found, expected))
-    assert errors.samples <= MOST < of_whole.samples
-    np.testing.assert_allclose(errors.nrmse, of_whole.nrmse, rtol=0.2)
 
 
 def test_parts_are_spread_from_one_end_to_the_other():

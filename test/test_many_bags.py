@@ -10,7 +10,6 @@ Whoever does it adds up the same rows in the same order; only sums may be rounde
 import multiprocessing
 from operator import attrgetter
 from pathlib import Path
-import shutil
 from types import SimpleNamespace
 
 from builders import write_run
@@ -218,17 +217,6 @@ def source_of(arm, bag, **changes):
         'name': bag.name, 'path': bag, 'sha256': file_sha256(bag),
         'robot': arm.robot, 'processing': Processing(arm.robot, 'A', KinematicFilter()), **changes,
     })
-
-
-def test_another_file_of_the_same_name_is_refused(arm, local, tmp_path):
-    """The content is what the command saw, or it is not read."""
-    bag = tmp_path / 'bag'
-    shutil.copytree(arm.bags[0], bag)
-    before = source_of(arm, bag)
-    shutil.rmtree(bag)
-    shutil.copytree(arm.bags[1], bag)
-    with pytest.raises(DataError, match=r'bag is another file for a worker process .*finished'):
-        list(run_jobs(local, survey_bag, [before]))
 
 
 def test_bags_are_chosen_evenly():

@@ -144,25 +144,6 @@ def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, co
 
 
 @long_test
-def test_bags_are_pooled_although_their_offsets_differ(ur5, bags):
-    """A sensor of currents that was zeroed between them, by up to 0.6 A."""
-    offset = np.array([0.3, -0.2, 0.25, 0.1, -0.1, 0.08])
-    pooled = [
-        ur5.record(replace(CB3, offset=sign * offset), number, 'zeroed')
-        for number, sign in ((0, 1.0), (1, -1.0))
-    ]
-    found = identify(ur5.robot, [bag.path for bag in pooled], IdentifyOptions())
-    model, gain = found.model, ur5.truth.drive_gain
-    mean = [model.theta_base[model.reduction.names.index(f'f0{j + 1}')] for j in range(6)]
-    np.testing.assert_allclose(mean / gain, 0.0, atol=0.005)
-    # Of the second recording, from the mean.
-    np.testing.assert_allclose(found.estimate.nuisance / gain, -offset, atol=0.005)
-    assert np.all(unseen_over_floor(model, bags[1]) < 1.15)
-    # So much an offset that is not modelled would cost.
-    assert np.all(np.abs(offset) / np.std(bags[1].recorded.measured[2], axis=0) > 0.1)
-
-
-@long_test
 def test_an_e_series_arm_at_500_hz(tmp_path):
     """Ten seconds of another arm, in N m, faster motions: nothing is tuned to the first."""
     # The plain laws within five standard errors; the recipe within a third of the noise: reversals

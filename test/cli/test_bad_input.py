@@ -340,17 +340,6 @@ def test_unknown_gains_are_accepted_as_a_relative_scale(kit):
     assert not (kit.results / 'arm.urdf').exists()
 
 
-def test_force_replaces_its_own_files_only(kit, command):
-    existing(kit, 'validation.json')
-    (kit.results / 'notes.txt').write_text('mine')
-    arguments = ('validate', kit.model_file, kit.bag, '-o', kit.results)
-    assert command(*arguments).code == 2
-    assert (kit.results / 'validation.json').read_text() == 'precious'
-    assert command(*arguments, '--force').code == 0
-    assert (kit.results / 'validation.json').read_text().startswith('{')
-    assert (kit.results / 'notes.txt').read_text() == 'mine'
-
-
 def rows_of(document):
     """Return input, message and exit code of every row of the document's first table."""
     rows = []

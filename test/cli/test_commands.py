@@ -171,22 +171,6 @@ def test_predicted_mcap_is_what_the_csv_is(journey):
         np.testing.assert_allclose(recording.stamps, rows[:, 0], atol=1e-7)
 
 
-@pytest.mark.parametrize(('options', 'rows'), [((), SAMPLES + 1), (('--rate', 3), 60)])
-def test_csv_of_a_trajectory_has_its_first_and_last_instant(
-        journey, tmp_path, options, rows):
-    """By default at the robot's own 125 Hz, over all of its segments."""
-    succeed('excite', '--robot', 'ur5', '--evaluate', journey.folder / 't1.yaml',
-            '--csv', tmp_path / 's.csv', *options)
-    header, samples = rows_of(tmp_path / 's.csv')
-    assert len(header) == 19
-    assert len(samples) == rows
-    assert (samples[0, 0], samples[-1, 0]) == (0.0, 19.5)
-    np.testing.assert_allclose(samples[[0, -1], 7:], 0.0, atol=1e-9)
-    motion = load_trajectory(journey.folder / 't1.yaml').sample(samples[:, 0])
-    np.testing.assert_allclose(samples[:, 1:7], motion.q, atol=1e-9)
-    assert [path.name for path in tmp_path.iterdir()] == ['s.csv']
-
-
 def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     shared = share_directory()
     paths = [

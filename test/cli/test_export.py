@@ -4,8 +4,6 @@
 """`export`, as a user types it: what it prints, what it leaves behind, what it refuses."""
 
 from dataclasses import replace
-import shutil
-import subprocess
 
 from builders import contents, refusal, succeed
 from export.exported_models import changed_prior, model_of
@@ -66,23 +64,6 @@ def test_all_formats_at_once(place, model):
     np.testing.assert_allclose(
         prior_inertial_parameters(again), model.theta_consistent[:60], atol=1e-12
     )
-
-
-def test_a_diff_is_a_patch(place, ur5):
-    """What stands on stdout turns the user's file into the exported one."""
-    text = ur5.urdf.text.replace('\n', '\r\n') + '\r\n'
-    (place / 'my.urdf').write_bytes(text.encode())
-    found = succeed(*export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff'))
-    assert 'all that moves' in found.err
-    assert 'written to' in found.err
-    assert found.out.startswith(f'--- {place / "my.urdf"}\n+++ {place / "a.urdf"}\n')
-    if shutil.which('patch') is None:
-        pytest.skip('the program patch is not installed')
-    patched = subprocess.run(
-        ['patch', '--binary', '-o', '-', str(place / 'my.urdf')], input=found.out.encode(),
-        capture_output=True, check=True,
-    )
-    assert patched.stdout == (place / 'a.urdf').read_bytes()
 
 
 def test_a_file_may_be_changed_in_place(place, ur5):

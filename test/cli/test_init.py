@@ -144,37 +144,6 @@ def small_study(tmp_path_factory):
     return arm, folder / 'study'
 
 
-def test_segments_move_one_joint_at_many_speeds(small_study):
-    """The others stay within 2 mrad; 25 segments have speeds of their own, both ways."""
-    arm, folder = small_study
-    name = '08_friction_lift'
-    succeed(
-        'excite', '--robot', arm, '--experiment', folder / f'{name}.yaml', '--seed', 18,
-        '--max-evaluations', 5, '-o', folder / f'{name}.trajectory.yaml',
-    )
-    trajectory = load_trajectory(folder / f'{name}.trajectory.yaml')
-    form = trajectory.form
-    motion = trajectory.sample(trajectory.times(100.0))
-    spans = np.ptp(motion.q, axis=0)
-    assert spans[1] > 0.5
-    # Windows of 4 mrad.
-    assert np.max(spans[[0, 2]]) < 0.004
-    speeds = trajectory.sample(form.itinerary.move_starts + 0.5 * form.move_time).dq[:, 1]
-    assert len(np.unique(np.round(speeds, 6))) == 25
-    assert speeds.min() < -0.1 < 0.1 < speeds.max()
-
-
-def test_a_ceiling_is_in_files_and_commands(small_study):
-    """Gravity points away from the base; commands that need the mounting say it."""
-    _, folder = small_study
-    np.testing.assert_allclose(
-        load_experiment(folder / '02_excitation.yaml').gravity, [0.0, 0.0, 9.81], atol=1e-12
-    )
-    identify = next(line for line in commands(folder) if ' identify ' in line)
-    assert '--mounting 3.14159' in identify
-    assert any(' simulate ' in line and '--separate-bags' in line for line in commands(folder))
-
-
 def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     """The arm of the guide is the one described: no word of another driver; its commands parse."""
     write_small_arm(tmp_path).unlink()

@@ -5,14 +5,11 @@
 
 from dataclasses import replace
 
-from builders import joint, link, robot_urdf
-from export.exported_models import changed_prior, model_of
 import numpy as np
-import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.export.mjcf import export_mjcf
-from robot_identification.model import make_robot_model, Motion, parse_urdf
+from robot_identification.model import Motion
 
 
 def test_friction_rotors_limits_and_motors_have_their_place(mujoco, model):
@@ -34,24 +31,6 @@ def test_friction_rotors_limits_and_motors_have_their_place(mujoco, model):
     assert (read.nmesh, read.ngeom) == (0, 0)
 
 
-def test_other_links_are_sites_where_they_were(mujoco, model):
-    """Frames of the tool, the camera and links on locked joints, by Pinocchio's placement."""
-    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
-    data = mujoco.MjData(read)
-    q = np.array([0.3, 0.1, -0.4])
-    data.qpos[:] = q
-    mujoco.mj_forward(read, data)
-    arm = model.robot.pinocchio
-    known = arm.createData()
-    pin.framesForwardKinematics(arm, known, q)
-    for name in ('rail', 'box', 'bracket', 'camera', 'tool_frame', 'finger'):
-        place = known.oMf[arm.getFrameId(name, pin.FrameType.BODY)]
-        np.testing.assert_allclose(data.site(name).xpos, place.translation, atol=1e-12)
-        np.testing.assert_allclose(
-            data.site(name).xmat.reshape(3, 3), place.rotation, atol=1e-12
-        )
-
-
 def test_motors_move_the_arm_as_the_model_says(mujoco, model):
     """The acceleration is that of the model's torque with its offset, dry friction apart."""
     # Gravity, rotors, viscous friction and offset as in the file; frictionloss is taken out, since
@@ -68,21 +47,6 @@ def test_motors_move_the_arm_as_the_model_says(mujoco, model):
     motion = Motion(*(np.array(row)[None] for row in (data.qpos, data.qvel, data.qacc)))
     torque = replace(model, theta_base=model.reduction.K @ theta).torque(motion)[0]
     np.testing.assert_allclose(torque, data.ctrl, atol=1e-8)
-
-
-def test_a_root_called_world_is_mujocos_own(mujoco):
-    """As many cells' descriptions have it; and unknown limits are no limits."""
-    text = robot_urdf(
-        link('world'), link('arm--link'), '<link name="flag"/>',
-        joint('one', 'world', 'arm--link', 'continuous', axis=(0, 1, 0), limit=''),
-        joint('pole', 'world', 'flag', 'fixed', xyz=(0, 0, 2), limit=''),
-    )
-    robot = make_robot_model(parse_urdf(text, 'cell'))
-    read = mujoco.MjModel.from_xml_string(export_mjcf(model_of(robot, changed_prior(robot))))
-    assert read.nbody == 2
-    assert not read.jnt_limited[0]
-    assert not read.actuator_ctrllimited[0]
-    np.testing.assert_allclose(read.site('flag').pos, [0, 0, 2])
 
 
 @pytest.mark.parametrize(('index', 'value', 'words'), [

@@ -5,29 +5,15 @@
 
 from xml.etree import ElementTree
 
-from export.exported_models import (
-    arm_with_everything, changed_prior, exported_models, model_of, random_motion, rigid_torque,
-)
+from export.exported_models import exported_models, random_motion, rigid_torque
 from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.export.ros2_control import export_ros2_control
 from robot_identification.export.urdf import make_urdf
-from robot_identification.model import for_pinocchio, make_robot_model, parse_urdf
+from robot_identification.model import for_pinocchio
 import yaml
-
-
-def model_on_rail(changed=lambda text: text):
-    """Return a model of an arm behind a locked and tilted rail, with bodies on branches."""
-    urdf = parse_urdf(changed(arm_with_everything()), 'rail')
-    return model_of(
-        arm := make_robot_model(
-            urdf, joints=['turn', 'slide', 'swivel', 'tip'], locked={'way': 0.4, 'grip': -0.02},
-            gravity=[1.0, -2.0, -9.0],
-        ),
-        changed_prior(arm),
-    )
 
 
 def parameters_of(model):
@@ -71,27 +57,4 @@ def test_root_tip_and_gravity_are_those_of_the_model(
     np.testing.assert_allclose(
         torque_of_chain(make_urdf(model).text, **found, motion=motion),
         rigid_torque(model, motion), atol=1e-9,
-    )
-
-
-def test_a_chain_starts_behind_joints_that_were_held_and_ends_with_the_most_mass(rng, tmp_path):
-    """What no chain holds is named; a file without it gives its mass to the links before it."""
-    model = model_on_rail()
-    found = parameters_of(model)
-    # The camera weighs 0.3 kg; its frame for tools has no mass, and a usual name below.
-    assert (found['root'], found['tip']) == ('rail', 'camera')
-    named = model_on_rail(lambda text: text.replace('tool_frame', 'tool0'))
-    assert parameters_of(named)['tip'] == 'tool0'
-    motion = random_motion(model, rng)
-    torque = rigid_torque(model, motion)
-    other = torque_of_chain(make_urdf(model).text, **found, motion=motion)
-    assert np.abs(other - torque).max() > 1.0
-    into = tmp_path / 'arm.urdf'
-    robot = ElementTree.fromstring(model.robot.urdf.text)
-    for one in robot.findall('link'):
-        if one.get('name') in ('box', 'finger'):
-            one.remove(one.find('inertial'))
-    into.write_bytes(ElementTree.tostring(robot))
-    np.testing.assert_allclose(
-        torque_of_chain(make_urdf(model, into).text, **found, motion=motion), torque, atol=1e-9
     )

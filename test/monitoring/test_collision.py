@@ -10,8 +10,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.monitoring import CollisionCalibration, load_collision_calibration
 from robot_identification.monitoring.collision import (
-    calibrate_thresholds, CollisionDetector, CollisionThresholds, RestMemory,
-    smallest_seen, SURE,
+    calibrate_thresholds, CollisionDetector, CollisionThresholds, RestMemory, smallest_seen,
 )
 import scipy
 
@@ -65,21 +64,6 @@ def test_a_step_is_seen_in_the_time_that_is_stated():
             touched = detector.step(t, external, deviation)
         assert np.all(touched == seen)
     assert np.all(np.isinf(smallest_seen(thresholds, deviation, BANDWIDTH, within=0.004)))
-
-
-@pytest.mark.parametrize('sign', [-1.0, 1.0])
-def test_a_sure_step_is_seen_whatever_the_model_says_besides(sign):
-    """With an error that is nearly an alarm by itself, against the step: in time all the same."""
-    thresholds = CollisionThresholds(np.array([5.0, 4.0]))
-    deviation = np.array([1.0, 2.0])
-    step = SURE * smallest_seen(thresholds, deviation, BANDWIDTH, within=0.05)
-    error = -0.99 * thresholds.factor * deviation
-    detector = CollisionDetector(thresholds)
-    assert not detector.step(-0.002, sign * error, deviation).any()
-    for t in np.arange(26) / RATE:
-        external = sign * (error + step * (1.0 - np.exp(-BANDWIDTH * t)))
-        touched = detector.step(t, external, deviation)
-    assert np.all(touched)
 
 
 def low_pass(values):

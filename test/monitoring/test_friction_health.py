@@ -10,24 +10,20 @@ MuJoCo makes the torques of a UR5, Pinocchio the model's.
 from dataclasses import replace
 import math
 
-from builders import changed
 from hypothesis import given
 from hypothesis import strategies as st
 from known_models import known_model, true_model
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import UsageError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.files import dump_yaml, parse_yaml, to_plain
 from robot_identification.model.regressor import (
     continue_friction, initial_friction_states, Motion, rigid_and_transmitted_torque,
 )
 from robot_identification.monitoring.friction_change import estimate_change, MotionBlock
 from robot_identification.monitoring.friction_health import FrictionHealth
 from robot_identification.monitoring.health_options import HealthOptions
-from robot_identification.monitoring.health_reference import (
-    HealthReference, read_reference, write_reference,
-)
+from robot_identification.monitoring.health_reference import read_reference, write_reference
 from robot_identification.simulation.ground_truth import draw_truth, VISCOUS_SLOPE
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
 
@@ -311,22 +307,3 @@ def test_a_reference_is_written_and_read(model, reference, tmp_path):
     assert read_reference(path, model) == reference
     with pytest.raises(UsageError, match=r'exists already'):
         write_reference(path, reference)
-
-
-ELBOW = ('joints', 'elbow_joint')
-
-
-@pytest.mark.parametrize(('keys', 'value'), [
-    ((*ELBOW, 'scatter'), -1.0), ((*ELBOW, 'scatter'), math.nan), ((*ELBOW, 'scatter'), 'much'),
-    ((*ELBOW, 'windows'), 3), ((*ELBOW, 'windows'), 12.5), ((*ELBOW, 'windows'), True),
-    ((*ELBOW, 'change'), None), ((*ELBOW, 'repeat'), 2.0), ((*ELBOW, 'coldest'), None),
-    ((*ELBOW, 'coldest'), 90.0), ((*ELBOW, 'slope'), 0.01), ((*ELBOW, 'temperature'), 1e6),
-    (ELBOW, 3), (('joints',), {}), (('schema_version',), 2), (('extra',), 1),
-    (('sliding_time',), '4'), (('model_sha256',), 7),
-])
-def test_a_damaged_reference_is_refused(reference, keys, value):
-    """With the file, and the joint where it is one's."""
-    content = parse_yaml(dump_yaml(to_plain(reference.to_dict())), 'text')
-    where = 'health.yaml: elbow_joint: ' if len(keys) == 3 else 'health.yaml'
-    with pytest.raises(DescriptionError, match=where):
-        HealthReference.from_dict(changed(content, (*keys, value)), 'health.yaml')

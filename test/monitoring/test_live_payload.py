@@ -13,8 +13,7 @@ import pytest
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.payload import to_frame
 from robot_identification.monitoring.live_payload import (
-    HEAVIEST, LivePayload, NONE, NOT_YET, PAYLOAD, RecursivePayload,
-    SLOWEST, USUAL_CHANGE,
+    HEAVIEST, LivePayload, NONE, NOT_YET, PAYLOAD, RecursivePayload, SLOWEST, USUAL_CHANGE,
 )
 from studies.payload_cases import BODY, NOISE
 

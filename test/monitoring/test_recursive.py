@@ -104,15 +104,3 @@ def test_no_rows_lose_much(seed):
     assert np.all(np.isfinite(state.estimate))
     # Each change of direction costs a factor of two at most, most of them nothing.
     assert gain[-1] > 1e-2
-
-
-def test_what_is_expected_is_a_start():
-    """Zero with a standard deviation, and rows: the estimate that weighs both, by NumPy."""
-    rng = np.random.default_rng(3)
-    deviation = np.geomspace(1e-2, 1.0, K)
-    start = RecursiveState.expecting_zero(deviation)
-    np.testing.assert_array_equal(start.estimate, 0.0)
-    np.testing.assert_allclose(start.covariance, np.diag(deviation**2), rtol=1e-12)
-    W, tau = rng.normal(size=(8, K)), rng.normal(size=8)
-    expected = np.linalg.solve(np.diag(deviation**-2) + W.T @ W, W.T @ tau)
-    np.testing.assert_allclose(start.update(W, tau).estimate, expected, rtol=1e-6, atol=1e-8)

@@ -12,12 +12,11 @@ from robot_identification.estimation.uncertainty.intervals import (
     find_needed_terms, schwarz_criterion,
 )
 from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.report.explanation import Scored
 from robot_identification.report.friction import (
     friction_picture, friction_points, sliding_friction,
 )
-from robot_identification.report.parameters import body_rows, coefficients, urdf_values
+from robot_identification.report.parameters import body_rows, coefficients
 from robot_identification.validation.validation import predict_effort
 
 
@@ -46,22 +45,6 @@ def test_intervals_hold_the_truth(found):
         middle = 0.5 * (row.low + row.high)
         assert row.value == pytest.approx(middle)
         assert row.by_prior == (row.name == 'Ia2')
-
-
-def test_urdf_values_are_the_combinations_of_the_urdf(found):
-    """Where there is neither friction nor an unknown rotor; elsewhere they are not known."""
-    model = found.model
-    values, reduction = urdf_values(model), model.reduction
-    bodies = 10 * model.robot.n
-    for row, value in enumerate(values):
-        beyond = np.flatnonzero(reduction.significant[row])
-        if np.isnan(value):
-            assert beyond.max() >= bodies
-        else:
-            expected = reduction.K[row, :bodies] @ prior_inertial_parameters(model.robot)
-            assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
-    assert 0 < np.count_nonzero(np.isfinite(values)) < len(values)
-    assert np.isnan(urdf_values(replace(model, relative_scale=True))).all()
 
 
 def test_bodies_are_those_of_the_consistent_parameters(found):

@@ -66,18 +66,6 @@ def test_a_gap_breaks_a_curve(drawing, panel):
     assert re.findall('[A-Za-z]', path) == ['M', 'l', 'M', 'l']
 
 
-def test_dots_and_bars_lie_at_their_numbers(drawing, panel):
-    panel.dots(np.array([1.0, 5.0, np.nan]), np.array([0.5, -0.5, 0.0]), '#000', 2.0)
-    panel.error_bars(np.array([2.0]), np.array([0.0]), np.array([0.4]), '#000')
-    panel.level(0.2)
-    panel.bars(np.array([0.0, 1.0, 2.0]), np.array([0.4, 0.8]), '#000')
-    dots, error, level, bars = paths_of(drawing)
-    np.testing.assert_allclose(dots, [[10.0, 12.5], [50.0, 37.5]])
-    np.testing.assert_allclose(error, [[20.0, 35.0], [20.0, 15.0]])
-    assert np.all(level[:, 1] == 20.0) and level[0, 0] <= 0.0 and level[1, 0] >= 100.0
-    np.testing.assert_allclose(bars, [[0, 25], [0, 15], [10, 15], [10, 5], [20, 5], [20, 25]])
-
-
 def test_what_lies_far_outside_is_cut(drawing, panel):
     """By the edge of the panel, and its numbers stay short."""
     panel.curve(np.array([0.0, 10.0]), np.array([-1e12, 1e12]), '#000', 1.0)
@@ -85,26 +73,6 @@ def test_what_lies_far_outside_is_cut(drawing, panel):
     assert np.abs(places).max() <= 200.0
     inner = parsed(drawing).find(f'{SVG}g/{SVG}svg')
     assert (int(inner.get('width')), int(inner.get('height'))) == (100 * UNITS, 50 * UNITS)
-
-
-@pytest.mark.parametrize(('low', 'high', 'logarithmic', 'texts'), [
-    (0.0, 1.0, False, ['0', '0.5', '1']),
-    (-27.3, 31.0, False, ['-20', '0', '20']),
-    (1e6, 1.002e6, False, ['1e+06', '1.001e+06', '1.002e+06']),
-    (0.3, 40.0, True, ['1', '10']),
-    (1.0, 3.0, True, ['1', '2']),
-    (1e-9, 1.0, True, ['10⁻⁸', '10⁻⁴', '1']),
-])
-def test_ticks_are_round_and_have_room(drawing, low, high, logarithmic, texts):
-    """Two or three in 100 points; their texts say where they are."""
-    panel, = drawing.panels(MARGINS)
-    panel.x.logarithmic = logarithmic
-    panel.x.set_limits(low, high)
-    ticks = panel.x.ticks()
-    assert [text for _, text in ticks] == texts
-    places = [place for place, _ in ticks]
-    assert min(places) >= 0.0 and max(places) <= 100.0
-    assert np.all(np.diff(places) > 20.0)
 
 
 def test_texts_cannot_be_taken_for_markup(drawing, panel):

@@ -10,9 +10,7 @@ import pinocchio as pin
 import pytest
 from report import report_cases
 from robot_identification.model.regressor import standard_torque
-from robot_identification.report.explanation import (
-    effort_parts, joint_contributions, score_fit, Scored,
-)
+from robot_identification.report.explanation import effort_parts, score_fit, Scored
 from robot_identification.report.residuals import collect_residuals, spectrum_of, whiteness_words
 from robot_identification.validation.validation import errors_on
 
@@ -119,11 +117,3 @@ def test_parts_are_those_of_rigid_body_mechanics(found):
     np.testing.assert_allclose(
         friction, standard_torque(model.robot, parameters, only, motion), atol=1e-9
     )
-
-
-def test_shares_add_up_and_noise_is_unexplained(found):
-    """The recording is the model and white noise of a known size."""
-    for _, rms, shares in joint_contributions(found.model, score_fit(found)):
-        assert sum(shares) == pytest.approx(1.0)
-        # Of 290 samples: five standard errors of an RMS.
-        assert rms[-1] == pytest.approx(report_cases.NOISE, rel=5.0 / np.sqrt(2.0 * 290.0))

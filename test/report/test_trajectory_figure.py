@@ -8,14 +8,12 @@ import re
 
 import mujoco
 import numpy as np
-import pinocchio as pin
 import pytest
 from report.report_cases import some_motion
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.trajectory import tool_frame, tool_path
 from robot_identification.model.registry import load_robot
 from robot_identification.report.effort_figures import joint_positions
-from robot_identification.report.trajectory_report import _joint_drawings, _path_drawings
+from robot_identification.report.trajectory_report import _joint_drawings
 
 
 @pytest.fixture(scope='module')
@@ -46,24 +44,6 @@ def test_every_joint_has_its_curves_and_limits(ur5, motion, experiment):
             assert all(line.dashed for line in limits)
     margins = sorted(line.y[0] for line in drawings[0][1].all_panels[1].marks[1:])
     assert margins == pytest.approx(0.6 * ur5.limits.velocity[0] * np.array([-1.0, 1.0]))
-
-
-def test_the_path_is_that_of_the_tool(ur5, motion, experiment):
-    """By Pinocchio's own forward kinematics of the last link."""
-    assert tool_frame(ur5) == 'tool0'
-    q = motion.sample(np.linspace(0.0, 10.0, 5)).q
-    model, data = ur5.pinocchio, ur5.pinocchio.createData()
-    for pose, place in zip(q, tool_path(ur5, q), strict=True):
-        pin.framesForwardKinematics(model, data, pose)
-        expected = data.oMf[model.getFrameId('tool0')].translation
-        np.testing.assert_allclose(place, expected, atol=1e-12)
-    panels = [panel for panel, in panels_of(_path_drawings(ur5, motion, experiment))]
-    assert [(panel.x.label, panel.y.label) for panel in panels] == [
-        ('x [m]', 'y [m]'), ('x [m]', 'z [m]'), ('y [m]', 'z [m]'),
-    ]
-    curve = panels[0].marks[0]
-    whole = tool_path(ur5, motion.sample(np.linspace(0.0, 10.0, len(curve.x))).q)
-    np.testing.assert_allclose(np.column_stack([curve.x, curve.y]), whole[:, :2], atol=1e-12)
 
 
 # --- the arm at the cursor ---------------------------------------------------------------

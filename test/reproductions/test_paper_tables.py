@@ -5,15 +5,10 @@
 
 import csv
 import io
-import re
 
 import pytest
 from report import report_cases
-from reproductions.paper_tables import (
-    csv_text, escape_latex, identification_tables, PaperTable, table_files,
-)
-
-AWKWARD = 'a_b & 50% $x$ #1 {y} ~ ^2 \\end{table} <z>'
+from reproductions.paper_tables import csv_text, identification_tables, PaperTable, table_files
 
 
 @pytest.fixture(scope='module')
@@ -49,19 +44,6 @@ def test_csv_holds_the_numbers_of_the_model(found):
         assert float(row['RMSE [N m]']) == pytest.approx(rmse, rel=1e-9)
         assert float(row['fit [%]']) == pytest.approx(100.0 * (1.0 - nrmse), rel=1e-9)
         assert int(row['samples']) == expected.samples
-
-
-def test_any_name_is_text():
-    """Every letter that LaTeX takes for a command is escaped, each exactly once."""
-    escaped = escape_latex(AWKWARD)
-    plain = escaped
-    for command, letter in (
-        (r'\textbackslash{}', '\\'), (r'\textasciitilde{}', '~'), ('$^2$', '^2'),
-        (r'\textless{}', '<'), (r'\textgreater{}', '>'),
-    ):
-        plain = plain.replace(command, letter)
-    assert re.sub(r'\\([{}$&#_%])', r'\1', plain) == AWKWARD
-    assert '\n' not in escape_latex('a\nb') and '\x1b' not in escape_latex('\x1b[31m')
 
 
 def test_texts_are_no_formulas_and_numbers_stay_numbers():

@@ -15,8 +15,8 @@ import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, to_plain
 from robot_identification.studies.break_away.estimate import (
-    box_statistics, break_away_content, BreakAwayRun, corrected_torque, DEFAULT_CORRECTION,
-    estimate_break_away, largest_excess, load_break_away,
+    box_statistics, break_away_content, BreakAwayRun, corrected_torque, estimate_break_away,
+    largest_excess, load_break_away,
 )
 from robot_identification.studies.break_away.options import BreakAwaySettings
 from robot_identification.studies.break_away.procedure import BreakAwayRepeat
@@ -77,27 +77,6 @@ def test_corrections_are_exact_where_friction_is_constant(travel):
     )
     with pytest.raises(UsageError, match='no correction'):
         corrected_torque(one, inertia, 'magic')
-
-
-def test_each_direction_has_its_box():
-    """Values keep the order of the repeats; the torque of a joint is the mean of the medians."""
-    up, down = [1.2, 1.4, 1.3], [1.1, 1.0, 1.2]
-    found = estimate_break_away(run_of(up, down), correction='none')
-    assert found.values[1].tolist() == up
-    assert found.values[-1].tolist() == down
-    assert (found.boxes[1].median, found.boxes[-1].median) == (1.3, 1.1)
-    assert found.torque == pytest.approx(1.2)
-    assert any('directions differ: 1.3 and 1.1' in note for note in found.notes)
-    assert any('a slower ramp' in note for note in found.notes)
-
-    # By default the onset's torque is reported; that at the threshold is there all the same.
-    up, down = [1.3, 1.34, 1.32], [1.31, 1.33, 1.35]
-    found = estimate_break_away(run_of(up, down))
-    assert found.correction == DEFAULT_CORRECTION == 'onset'
-    assert found.torque < 1.28 < found.uncorrected_torque
-    assert found.uncorrected_torque == pytest.approx(0.5 * (1.32 + 1.33))
-    published = estimate_break_away(run_of(up, down), correction='none')
-    assert found.uncorrected == published.boxes == published.uncorrected
 
 
 @pytest.fixture

@@ -126,17 +126,6 @@ def test_a_single_fast_sample_does_not_count():
     assert torques[-1] > 0.0
 
 
-def test_the_same_joint_state_once_more_changes_nothing():
-    """A driver may repeat a message: it gets the same torque, and confirms nothing."""
-    once, twice = (BreakAwayTest(replace(USUAL, settle_time=0.0), 0.0) for _ in range(2))
-    for k in range(50):
-        torque = once.step(0.01 * k, 0.0, 0.0)
-        assert [twice.step(0.01 * k, 0.0, 0.0) for _ in range(3)] == [torque] * 3
-    for _ in range(5):
-        twice.step(0.5, 0.0, 0.2)
-    assert twice.repeats == ()
-
-
 def ramping(**changes):
     test = BreakAwayTest(replace(USUAL, settle_time=0.0, **changes), 0.0)
     for k in range(20):

@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml
-from robot_identification.model.registry import share_directory
 from robot_identification.studies.campaign.campaign_file import (
     Arm, CarriedPayload, IdentifyOptions, load_campaign, Run,
 )
 from test_formats_docs import documented, page
-
-EXAMPLE = share_directory() / 'config' / 'campaigns' / 'example.yaml'
 
 
 def content(**changes):
@@ -31,24 +28,6 @@ def load(folder, **changes):
     path = folder / 'fleet.yaml'
     path.write_text(dump_yaml(content(**changes)), encoding='utf-8')
     return load_campaign(path)
-
-
-def test_the_shipped_example_says_what_it_shows():
-    campaign = load_campaign(EXAMPLE)
-    assert campaign.name == 'two_arms'
-    assert [arm.name for arm in campaign.arms] == ['left', 'right']
-    left, right = campaign.arms
-    assert left.load().n == 6
-    assert right.load().gravity[2] == pytest.approx(9.81, abs=0.01)
-    assert left.payload.mass == 0.9
-    runs = {run.name: run for run in campaign.runs}
-    assert runs['right_january'].date == '2026-01-12T08:30:00+01:00'
-    assert runs['right_january'].temperature == (24.5,)
-    # Options of a run win over those of the campaign, and what neither says is left to identify.
-    options = runs['right_february'].options
-    assert (options.estimator, options.friction) == ('huber', 'coulomb,viscous,offset')
-    assert runs['right_january'].options.friction == 'coulomb,viscous,offset'
-    assert runs['right_january'].options.estimator is None
 
 
 def test_the_page_on_the_format_has_every_key(tmp_path):

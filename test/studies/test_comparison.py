@@ -3,7 +3,6 @@
 
 """Two models of one arm: tests by groups, common parameters, and joints of one size."""
 
-from dataclasses import replace
 
 from identified_arms import WarmArm
 import numpy as np
@@ -142,21 +141,6 @@ def test_holm_corrects_step_by_step():
 # --- common parameters ---------------------------------------------------------------------
 
 
-def test_another_base_set_is_mapped(arm, cold):
-    """Masses first instead of inertias first: the same arm, no difference, no lost parameter."""
-    target = reduce_to_base(arm.robot, cold.parameters, preference='mass_first')
-    M = target.K @ np.eye(cold.parameters.size)[:, cold.reduction.independent]
-    other = replace(
-        cold, reduction=target, theta_base=M @ cold.theta_base,
-        covariance=M @ cold.covariance @ M.T, provenance={},
-    )
-    comparison = compare_models(cold, other)
-    assert comparison.notes == ()
-    for group in comparison.groups:
-        for entry in group.parameters:
-            assert entry.second == pytest.approx(entry.first, rel=1e-9, abs=1e-9)
-
-
 def test_mountings_share_what_both_show(robots):
     """On a wall two more sums are seen; the others are the same in both (numbers B2)."""
     ur5 = robots['ur5']
@@ -181,19 +165,6 @@ def test_mountings_share_what_both_show(robots):
 
 
 # --- joints of one size --------------------------------------------------------------------
-
-
-def test_robots_say_their_drives(robots):
-    """Numbers E5: the elbow of the UR3 and the wrists of the UR5 are the same joint."""
-    ur3, ur5 = load_joint_drives('ur3'), load_joint_drives('ur5')
-    assert {ur3['elbow_joint']} == {ur5[f'wrist_{i}_joint'] for i in (1, 2, 3)}
-    assert len(set(ur3.values()) & set(ur5.values())) == 1
-    assert load_joint_drives('youbot') == {}
-    for name in ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'ur16e'):
-        # Joints of one size have one largest torque.
-        drives, limits = load_joint_drives(name), robots[name].limits.effort
-        sizes = [drives[joint] for joint in robots[name].joint_names]
-        assert len(set(zip(sizes, limits, strict=True))) == len(set(sizes))
 
 
 def test_friction_of_one_size_is_compared_on_the_motors_side(robots):

@@ -3,26 +3,17 @@
 
 """Drive gains: eq. 32 of Tika et al., both approaches, a known payload, and what is not seen."""
 
-from dataclasses import replace
 
-from estimation.arm_problems import dataset_of
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import NotIdentifiableError
 from robot_identification.model.parameters import NamedJoints
-from robot_identification.model.regressor import (
-    Motion, prior_inertial_parameters, static_regressor,
-)
+from robot_identification.model.regressor import prior_inertial_parameters, static_regressor
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, DriveGains, DriveGainsOptions, fit_gain, fit_gains,
-    payload_differences, Readings,
+    average_approaches, DriveGains, DriveGainsOptions, fit_gain, fit_gains, Readings,
 )
-from robot_identification.studies.drive_gains.motion import (
-    gains_from_motion, mixed_total_least_squares,
-)
+from robot_identification.studies.drive_gains.motion import mixed_total_least_squares
 from robot_identification.studies.drive_gains.static_poses import find_static_poses, group_poses
-from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
 
 NAMES = tuple(f'joint_{number}' for number in range(1, 7))
 ANY_CURRENT = DriveGainsOptions(smallest_current=0.0)
@@ -163,75 +154,3 @@ def test_dwells_and_their_sides(rng):
     assert find_static_poses(stamps[:1], q[:1]) == ()
     # A creep at twice the limit is no rest.
     assert find_static_poses(stamps, q + 2.0e-3 * stamps[:, None]) == ()
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    return robots['ur5'], true_arm(robots['ur5']), carrying(robots['ur5'], BODY)
-
-
-def test_gains_from_what_a_payload_adds_at_rest(arm, rng):
-    """Masses of the arm and its friction do not matter: only the difference does."""
-    robot, truth, loaded = arm
-    q = rng.uniform(-1.5, 1.5, size=(6, 6)) + np.array([0.0, -1.2, 0.5, 0.0, 0.0, 0.0])
-    rest = Motion(q, np.zeros_like(q), np.zeros_like(q))
-    runs = []
-    for each in (robot, loaded):
-        torque = torque_of_simulator(each, truth, rest)
-        parts = [
-            (torque + side * np.array([7.0, 8.0, 7.5, 1.4, 2.0, 2.0])) / truth.drive_gain
-            for side in (1.0, -1.0)
-        ]
-        runs.append(Readings(
-            np.vstack([q, q]), np.repeat([1.0, -1.0], 6)[:, None] * np.ones((1, 6)),
-            np.zeros((12, 6)), np.vstack(parts),
-        ))
-    points = payload_differences(robot, runs[0], runs[1], BODY)
-    found = poses_fit(robot.joint_names, points, DriveGainsOptions())
-    assert found.unseen == ('shoulder_pan_joint',)
-    # MuJoCo and Pinocchio agree to the digits of the URDF.
-    np.testing.assert_allclose(found.values[1:], truth.drive_gain[1:], rtol=1e-6)
-
-
-def test_gains_from_a_payload_in_motion(arm, rng):
-    """Two different motions, one with the body: every gain within 1 %, and within its error."""
-    robot, truth, loaded = arm
-    datasets = []
-    for each, seed in ((robot, 1), (loaded, 2)):
-        motion = moving(robot, seed, 3750)
-        torque = torque_of_simulator(each, truth, motion)
-        torque = torque + NOISE * rng.normal(size=torque.shape)
-        datasets.append(replace(
-            dataset_of(robot, motion, torque / truth.drive_gain), effort_unit='A'
-        ))
-    found = gains_from_motion(robot, datasets[:1], datasets[1:], BODY)
-    assert found.unseen == ()
-    off = found.values - truth.drive_gain
-    errors = np.array([joint.standard_error for joint in found.joints])
-    assert np.all(np.abs(off / truth.drive_gain) < 0.01)
-    # Six joints, each with a chance of 1e-3 to be further off than 4 of its errors.
-    assert np.all(np.abs(off) < 4.0 * errors)
-    # Without a bare run, what it carries cannot be distinguished from the arm's own bodies.
-    with pytest.raises(NotIdentifiableError, match="cannot be distinguished from the arm's own"):
-        gains_from_motion(robot, [], datasets[1:], BODY)
-    # A joint that stands in both runs is named, the others are found.
-    still = [
-        replace(dataset, motion=Motion(*(
-            np.where(np.arange(6) == 5, fixed, values) for values, fixed in (
-                (dataset.motion.q, 0.3), (dataset.motion.dq, 0.0), (dataset.motion.ddq, 0.0),
-            )
-        )))
-        for dataset in datasets
-    ]
-    still = [
-        replace(
-            dataset,
-            effort=torque_of_simulator(each, truth, dataset.motion) / truth.drive_gain,
-        )
-        for each, dataset in zip((robot, loaded), still, strict=True)
-    ]
-    found = gains_from_motion(robot, still[:1], still[1:], BODY)
-    assert found.unseen == ('wrist_3_joint',)
-    assert 'hardly moved faster than 0.05 rad/s' in found.joints[5].reason
-    # The simulator's friction is not quite Coulomb's at 0.05 rad/s: a thousandth of it.
-    np.testing.assert_allclose(found.values[:5], truth.drive_gain[:5], rtol=0.01)

@@ -9,14 +9,10 @@ from known_models import known_model, true_model
 import numpy as np
 import pytest
 from recordings import fourier_motion
-from robot_identification.errors import UsageError
 from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.simulation import mujoco_robot
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.studies.energy.study import (
-    check_threshold, energy_of_motion, EnergyOptions, Interval,
-    MotionEnergy,
-)
+from robot_identification.studies.energy.study import energy_of_motion
 
 FRICTION = 'coulomb,viscous,offset,load'
 
@@ -135,31 +131,3 @@ def test_intervals_hold_the_truth_as_often_as_they_say(model, rng):
     # Of 400 draws, 1 in 1000 has a share below 91.4 % by chance.
     assert np.all(share > 0.914), share
     assert np.mean(share) < 0.98
-
-
-def made_up(kinetic, half=0.1):
-    """Return energies of a motion of one joint with this kinetic energy at 0, 1, 2, .. s."""
-    kinetic = np.array(kinetic, dtype=float)
-    zero = np.zeros(len(kinetic))
-    none = Interval(zero, zero)
-    return MotionEnergy(
-        ('one',), np.arange(float(len(kinetic))),
-        Interval(kinetic, np.full(len(kinetic), half)), zero, none, none, none, zero,
-        zero[:, None], zero[:, None], Interval(zero[:1], zero[:1]), Interval(zero[:1], zero[:1]),
-    )
-
-
-def test_crossings_of_a_threshold():
-    """A time above is from where a line between two samples passes, or from an end."""
-    energy = made_up([0.0, 4.0, 0.0, 0.0, 2.0, 3.0])
-    assert energy.peak == 1
-    check = check_threshold(energy, 1.0)
-    assert check.outcome == 'above'
-    times = [(one.start, one.stop, one.largest) for one in check.crossings]
-    np.testing.assert_allclose(times, [(0.25, 1.75, 4.0), (3.5, 5.0, 3.0)])
-    assert check_threshold(energy, 4.05).outcome == 'undecided'
-    assert check_threshold(energy, 4.2).outcome == 'below'
-    assert check_threshold(energy, 4.2).crossings == ()
-    for wrong in (0.0, -1.0, np.nan):
-        with pytest.raises(UsageError, match='threshold is'):
-            EnergyOptions(wrong)

@@ -6,8 +6,7 @@
 import re
 
 from friction_runs import (
-    friction_truth, measured, segment_dataset, segment_motion, segment_recording,
-    true_friction,
+    friction_truth, measured, segment_dataset, segment_motion, segment_recording, true_friction,
 )
 import numpy as np
 import pytest

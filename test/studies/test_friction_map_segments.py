@@ -68,20 +68,6 @@ def test_half_the_difference_of_a_pair_is_friction_whatever_gravity_is(speed, st
     assert error < 1e-2
 
 
-def test_ends_of_a_segment_are_left_out():
-    """The drive settles: the first and the last tenth of a second are no data."""
-    def settling(q, dq):
-        tau = gravity_and_friction(q, dq)
-        changes = np.flatnonzero(np.diff(dq[:, 0]) != 0.0)
-        for k in changes:
-            tau[max(k - 8, 0):k + 9, 0] += 50.0
-        return tau
-
-    dataset, torque = record(walk((0.5, 2.0), (0.0, 0.3), (-0.5, 2.0)), settling)
-    (way,) = pair_segments(find_segments(dataset, torque)[0])
-    assert way.odd == pytest.approx(4.0, abs=1e-2)
-
-
 def test_what_is_no_segment_is_left_out():
     too_short, _ = record(walk((0.5, 0.3)), gravity_and_friction)
     assert find_segments(too_short, too_short.effort) == ((), 0)

@@ -3,14 +3,10 @@
 
 """Friction over temperature and date: lines that are found, alarms that are rare or raised."""
 
-from known_models import known_model
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.model.friction.law import sliding_torque
-from robot_identification.studies.campaign.trend import (
-    find_trend, friction_summary, FrictionHistory, judge_fleet,
-)
+from robot_identification.studies.campaign.trend import find_trend, FrictionHistory, judge_fleet
 
 SPEEDS = (0.1, 0.5)
 # Of friction per kelvin, and its standard deviation from run to run.
@@ -98,28 +94,3 @@ def test_the_stated_rate_of_false_alarms_holds(case):
     rng = np.random.default_rng(11)
     alarmed = sum(bool(judge_fleet(fleet(rng, **case), 0.05).alarms) for _ in range(500))
     assert alarmed < 42
-
-
-def test_summary_is_that_of_the_laws(ur5):
-    """Torques are those of the laws in steady sliding, Coulomb and viscous the plain terms."""
-    model = known_model(ur5, 'coulomb,viscous,offset', fc=2.0, fv=3.0, f0=1.0)
-    model = model.with_quality({'speeds': [1.0] * 5 + [0.3]})
-    found = friction_summary(model, (0.5, 0.2))
-    np.testing.assert_allclose(found['coulomb'], 2.0)
-    np.testing.assert_allclose(found['viscous'], 3.0)
-    expected = [
-        sum(
-            sliding_torque(term.law, np.array([value]), np.array([speed]), 0.0)[0]
-            for term, value in zip(
-                [term for term in model.parameters.friction if term.joint == 0], (2.0, 3.0, 0.0),
-                strict=True,
-            )
-        )
-        for speed in (0.5, 0.2)
-    ]
-    np.testing.assert_allclose(found['torque'][0], expected)
-    # Errors of 1 of both coefficients, covariance zero.
-    np.testing.assert_allclose(found['torque_error'][0], np.hypot(1.0, (0.5, 0.2)), rtol=1e-6)
-    # The last joint was never that fast.
-    assert np.isnan(found['torque'][5, 0])
-    assert np.isfinite(found['torque'][5, 1])

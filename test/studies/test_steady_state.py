@@ -15,8 +15,7 @@ from robot_identification.model.robot_model import unknown_drives
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.temperature.steady_state import (
-    figures_of_run, judge_steady_state, RunFigures,
-    SteadyStateOptions,
+    figures_of_run, judge_steady_state, RunFigures, SteadyStateOptions,
 )
 
 JOINTS = ('pan', 'lift')
@@ -51,16 +50,6 @@ def test_settled_means_what_it_says(values, rise, runs):
     told = judged(values, replace(OPTIONS, rise=rise, runs=runs))
     changes = np.abs(np.diff(values, axis=0))[-runs:]
     assert told.reached == (len(values) > runs and bool(np.all(changes < rise)))
-
-
-def test_friction_decides_without_temperatures():
-    """5 % a run is no rest, 1 % twice is."""
-    errors = np.full((5, 2), 1e-3)
-    falling = [(10.0, 8.0), (9.5, 7.9), (9.1, 7.85), (9.05, 7.83), (9.01, 7.82)]
-    assert not judged(falling[:3], errors=errors).reached
-    told = judged(falling, errors=errors)
-    assert told.reached
-    assert (told.by, told.joint) == ('friction', 0)
 
 
 def recording_of(robot, stamps, q, dq, effort, **channels):

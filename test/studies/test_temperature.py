@@ -12,7 +12,6 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import confidence_intervals
-from robot_identification.model.discrepancy import Discrepancy, discrepancy_from_content
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.studies.comparison.torque_change import model_torque
 from robot_identification.studies.temperature.line import fit_temperature_line, relative_change
@@ -90,14 +89,6 @@ def test_intervals_of_slopes_hold_the_truth(promised):
     assert held / 600 > 0.93
 
 
-def test_outside_its_range_a_line_is_that_of_its_ends():
-    line = fit_temperature_line([20.0, 30.0, 40.0], [8.0, 7.0, 6.0], [0.1, 0.1, 0.1])
-    assert line.at(25.0) == pytest.approx(7.5)
-    assert line.at(5.0) == pytest.approx(8.0)
-    assert line.at(60.0) == pytest.approx(6.0)
-    assert line.change == pytest.approx(-0.25)
-
-
 # --- a study -------------------------------------------------------------------------------
 
 
@@ -114,18 +105,6 @@ def test_slopes_of_repeated_identifications(arm, study):
         truth = relative_change(*arm.viscous(TEMPERATURES[[0, -1]])[:, j])
         assert joint.viscous_change == pytest.approx(truth, abs=0.05)
     assert study.notes == ()
-
-
-def test_coulomb_friction_that_moves_is_found(models):
-    """Added to the models by hand: 2 % per kelvin on one joint alone."""
-    warmer = []
-    for model in models:
-        theta = model.theta_base.copy()
-        theta[model.reduction.names.index('fc3')] *= 1.0 + 0.02 * (model.temperature[2] - 21.0)
-        warmer.append(replace(model, theta_base=theta))
-    study = study_temperature(warmer)
-    assert [joint.coulomb_moves for joint in study.joints] == [False, False, True]
-    assert 'Coulomb friction of reach changes' in study.notes[0]
 
 
 # --- temperature within the recordings -----------------------------------------------------
@@ -227,26 +206,3 @@ def test_a_model_at_a_temperature_has_plain_friction(arm, models, study):
     np.testing.assert_allclose(hot.theta_base, edge.theta_base)
     with pytest.raises(DataError, match='2 temperatures for 3 joints'):
         model_at(models, study, np.array([20.0, 30.0]))
-
-
-def test_what_parameters_absorbed_stays_with_them(models, study, rng):
-    """What friction of the lines had absorbed is nothing any more, wherever parameters stand."""
-    b = models[0].reduction.rank
-    names = models[0].robot.joint_names
-    content = Discrepancy(
-        (1,), (1,), False, np.eye(2), rng.uniform(1.0, 2.0, (b, 2))
-    ).content(names)
-    stated = [
-        one.with_quality({**one.quality, 'discrepancy': content}) for one in models
-    ]
-    expected = dict(zip(models[0].reduction.names, content['absorbed'], strict=True))
-    warm = model_over_temperature(stated, study)
-    for model in (warm, model_at(stated, study, np.full(3, 30.0))[0]):
-        moved = discrepancy_from_content(
-            model.quality['discrepancy'], names, model.reduction.rank
-        )
-        assert moved.joints == (1,)
-        for name, row in zip(model.reduction.names, moved.absorbed, strict=True):
-            np.testing.assert_array_equal(
-                row, 0.0 if name.startswith('fv') else expected[name], err_msg=name
-            )
