@@ -6,6 +6,10 @@
 from pathlib import Path
 import re
 
+from hypothesis import given, strategies as st
+from robot_identification.errors import DataError, IdentificationError
+from robot_identification.texts import LONGEST_LINE, MOST_LINES, shown
+
 ROOT = Path(__file__).resolve().parents[1]
 # With what is said instead.
 ODD = {
@@ -70,3 +74,34 @@ def test_the_words_of_the_field_are_used():
         ))
     }
     assert found == {}
+
+
+@given(st.text())
+def test_what_is_shown_has_line_breaks_and_printable_letters_only(text):
+    found = shown(text)
+    assert found.replace('\n', '').isprintable()
+    assert found.count('\n') == text.count('\n')
+
+
+def test_an_endless_text_is_shown_with_its_ends_and_what_is_left_out():
+    found = shown('a' * 5_000_000 + 'b')
+    assert found.startswith('aaa') and found.endswith('ab')
+    assert f'({5_000_001 - LONGEST_LINE} characters)' in found
+    assert len(found) < LONGEST_LINE + 50
+    lines = shown('a\n' * 1_000_000).split('\n')
+    assert len(lines) == MOST_LINES + 1
+    assert lines[-1] == f'.. and {1_000_001 - MOST_LINES} more lines'
+    error = str(DataError(f'no joint {", ".join(["elbow"] * 500_000)}: choose'))
+    assert error.startswith('no joint elbow, elbow') and error.endswith('elbow: choose')
+    assert len(error) < LONGEST_LINE + 50
+
+
+@given(text=st.text())
+def test_an_error_cannot_forge_a_line_or_steer_a_terminal(text):
+    """Every letter can be printed, and a line after the first one begins with spaces."""
+    said = str(DataError(text))
+    first, *others = said.split('\n')
+    assert all(line.isprintable() for line in (first, *others))
+    assert all(line.startswith('  ') for line in others)
+    # An error within an error says the same.
+    assert str(IdentificationError(said)) == said

@@ -1,0 +1,173 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Files for MuJoCo, Gazebo and ros2_control state what the arm is in their terms."""
+
+from dataclasses import replace
+import xml.etree.ElementTree as ElementTree
+
+from builders import joint, link, robot_urdf
+from export.exported_models import (
+    changed_prior, exported_models, model_of, random_motion, rigid_torque,
+)
+from known_models import pinocchio_torque
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import InconsistentModelError
+from robot_identification.export.mjcf import export_mjcf
+from robot_identification.export.ros2_control import export_ros2_control
+from robot_identification.export.sdf import export_sdf
+from robot_identification.export.urdf import make_urdf
+from robot_identification.model import for_pinocchio, make_robot_model, Motion, parse_urdf
+import yaml
+
+
+def test_friction_rotors_limits_and_motors_have_their_place(mujoco, model):
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    names = model.parameters.names
+    for k in range(3):
+        damping, loss, rotor = (
+            model.theta_consistent[names.index(f'{symbol}{k + 1}')]
+            for symbol in ('fv', 'fc', 'Ia')
+        )
+        assert read.dof_damping[k] == pytest.approx(damping)
+        assert read.dof_frictionloss[k] == pytest.approx(loss)
+        assert read.dof_armature[k] == pytest.approx(rotor)
+    assert read.jnt_limited.tolist() == [0, 1, 1]
+    np.testing.assert_allclose(read.jnt_range[1:], [[-0.3, 0.4], [-2.0, 2.0]])
+    assert [read.actuator(k).name for k in range(read.nu)] == list(model.robot.joint_names)
+    np.testing.assert_allclose(read.actuator_ctrlrange, [[-80, 80], [-120, 120], [-60, 60]])
+    np.testing.assert_allclose(read.opt.gravity, model.robot.gravity)
+    assert (read.nmesh, read.ngeom) == (0, 0)
+
+
+def test_motors_move_the_arm_as_the_model_says(mujoco, model):
+    """The acceleration is that of the model's torque with its offset, dry friction apart."""
+    # Gravity, rotors, viscous friction and offset as in the file; frictionloss is taken out, since
+    # a soft constraint is not exact.
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    read.dof_frictionloss[:] = 0.0
+    data = mujoco.MjData(read)
+    data.qpos[:], data.qvel[:] = [0.3, 0.1, -0.4], [0.5, 0.2, -0.3]
+    data.ctrl[:] = [10.0, 20.0, -5.0]
+    mujoco.mj_forward(read, data)
+    theta = model.theta_consistent.copy()
+    for number in (1, 2, 3):
+        theta[model.parameters.names.index(f'fc{number}')] = 0.0
+    motion = Motion(*(np.array(row)[None] for row in (data.qpos, data.qvel, data.qacc)))
+    torque = replace(model, theta_base=model.reduction.K @ theta).torque(motion)[0]
+    np.testing.assert_allclose(torque, data.ctrl, atol=1e-8)
+
+
+@pytest.mark.parametrize(('index', 'value', 'words'), [
+    (14, -1.0, r'everything is not exported: no body has the parameters of the link after slide'),
+    (-1, -0.2, r'reflected inertia of tip is -0\.2 kg m\^2'),
+])
+def test_what_no_body_or_rotor_has_is_refused_by_name(model, index, value, words):
+    theta = model.theta_consistent.copy()
+    theta[index] = value
+    with pytest.raises(InconsistentModelError, match=words):
+        export_mjcf(replace(model, theta_consistent=theta))
+
+
+def tree_of(model):
+    root = ElementTree.fromstring(export_sdf(model))
+    assert (root.tag, root.get('version')) == ('sdf', '1.9')
+    return root.find('model')
+
+
+def test_joints_have_limits_and_friction(model):
+    found = {element.get('name'): element for element in tree_of(model).findall('joint')}
+    assert list(found) == ['fixed_to_world', *model.robot.joint_names]
+    assert [element.get('type') for element in found.values()] \
+        == ['fixed', 'revolute', 'prismatic', 'revolute']
+    assert found['turn'].find('axis/limit/lower') is None
+    slide = found['slide'].find('axis')
+    assert [float(slide.findtext(f'limit/{key}')) for key in
+            ('lower', 'upper', 'effort', 'velocity')] == [-0.3, 0.4, 120.0, 1.0]
+    names = model.parameters.names
+    for k, joint_name in enumerate(model.robot.joint_names, start=1):
+        for symbol, key in (('fv', 'damping'), ('fc', 'friction')):
+            text = found[joint_name].findtext(f'axis/dynamics/{key}')
+            value = model.theta_consistent[names.index(f'{symbol}{k}')]
+            assert float(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize('gravity', [
+    [0.0, 0.0, -9.81], [0.0, 0.0, 9.81], [9.81, 0.0, 0.0], [1.0, -2.0, -9.0], [0.0, 0.0, 0.0],
+])
+def test_gravity_points_down_in_the_world(robots, gravity):
+    robot = robots['mixed'].with_gravity(gravity)
+    pose = tree_of(model_of(robot, changed_prior(robot))).find('pose')
+    turn = pin.Quaternion(np.array([float(word) for word in pose.text.split()])[3:])
+    np.testing.assert_allclose(
+        turn.toRotationMatrix() @ gravity, [0.0, 0.0, -np.linalg.norm(gravity)], atol=1e-12
+    )
+
+
+def test_names_that_sdf_has_only_once_are_told_apart():
+    """Links, joints and frames share their names there, and `world` is the world's."""
+    text = robot_urdf(
+        link('world', 0.0, principal=(0, 0, 0)), link('one'), link('two_link'), link('two'),
+        '<link name="fixed_to_world"/>',
+        joint('one', 'world', 'one', axis=(0, 1, 0)),
+        joint('two', 'one', 'two', axis=(1, 0, 0)),
+        joint('a', 'two', 'two_link', 'fixed', limit=''),
+        joint('b', 'two', 'fixed_to_world', 'fixed', limit=''),
+    )
+    robot = make_robot_model(parse_urdf(text, 'cell'))
+    root = tree_of(model_of(robot, changed_prior(robot)))
+    names = [element.get('name') for element in root if element.get('name')]
+    assert len(names) == len(set(names))
+    assert [element.get('name') for element in root.findall('link')] \
+        == ['world_link', 'one_link', 'two_link_']
+    assert [element.get('name') for element in root.findall('joint')] \
+        == ['fixed_to_world_', 'one', 'two']
+    assert root.find('link').find('inertial') is None, 'without a body SDF has its default'
+    parents = [element.findtext('parent') for element in root.findall('joint')]
+    assert parents == ['world', 'world_link', 'one_link']
+
+
+def parameters_of(model):
+    return yaml.safe_load(export_ros2_control(model))['/**']['ros__parameters']
+
+
+def torque_of_chain(text, root, tip, gravity, motion):
+    """Return the torques (N, n) of the links between two of a URDF, as KDL takes them."""
+    robot = ElementTree.fromstring(text)
+    above = {one.find('child').get('link'): one for one in robot.findall('joint')}
+    links, joints = {root}, []
+    while tip != root:
+        links.add(tip)
+        joints.append(above[tip])
+        tip = above[tip].find('parent').get('link')
+    for one in [*robot.findall('link'), *robot.findall('joint')]:
+        if one not in joints and one.get('name') not in links:
+            robot.remove(one)
+    arm = pin.buildModelFromXML(for_pinocchio(ElementTree.tostring(robot, encoding='unicode')))
+    arm.gravity.linear = np.array(gravity)
+    arm.armature = np.zeros(arm.nv)
+    return pinocchio_torque(arm, motion)
+
+
+@pytest.mark.parametrize(('name', 'root', 'tip', 'gravity', 'calls'), [
+    ('ur5', 'base_link', 'tool0', [4.0, 0.0, -8.0], 2),
+    # Services of the driver take six joints, and this arm has five.
+    ('youbot', 'base_link', 'arm_link_5', [0.0, 0.0, -9.81], 0),
+])
+def test_root_tip_and_gravity_are_those_of_the_model(
+    robots, rng, name, root, tip, gravity, calls
+):
+    model = exported_models(robots)[name]
+    text = export_ros2_control(model)
+    found = parameters_of(model)
+    assert found == {'root': root, 'tip': tip, 'gravity': gravity}
+    # Parameters of ROS are of one type: an integer among the doubles would be refused.
+    assert all(type(value) is float for value in found['gravity'])
+    assert text.count('# ros2 service call') == calls
+    motion = random_motion(model, rng)
+    np.testing.assert_allclose(
+        torque_of_chain(make_urdf(model).text, **found, motion=motion),
+        rigid_torque(model, motion), atol=1e-9,
+    )
