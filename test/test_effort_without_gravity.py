@@ -140,6 +140,12 @@ def test_exports_have_the_gravity_of_the_mounting(twin):
     np.testing.assert_allclose(theta['mx2'], described[1], rtol=0.3)
 
 
+def test_terms_that_grow_with_load_are_not_offered():
+    options = IdentifyOptions().for_effort(UNIT)
+    assert not any('load' in kind for kind, _ in options.laws[0][0].terms)
+    assert IdentifyOptions().for_effort('Nm') == IdentifyOptions()
+
+
 def test_an_arm_in_an_effort_without_gravity_goes_back(ur5):
     """The mounting is kept: there and back is the arm, on a wall as well."""
     on_wall = ur5.with_gravity([0.0, 9.81, 0.0])

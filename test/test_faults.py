@@ -397,6 +397,25 @@ def test_a_recording_without_motion_is_left_out_of_several(lab):
     np.testing.assert_array_equal(lab.model.theta_base, lab.arm.model.theta_base)
 
 
+@pytest.mark.parametrize(('step', 'words'), [
+    (5, r'\d+ of \d+ samples can be fitted \(\d+ at rest before or after all motion .*\), '
+        'at least 50 are needed: record a longer motion'),
+    (1, 'no usable samples beside those held out of the cross-validation: record a longer motion'),
+])
+def test_a_motion_of_a_moment_is_refused_with_what_is_missing(lab, step, words):
+    """Of 12 s at 25 and 125 Hz all but 0.3 s are rest, which is not fitted around the motion."""
+    first, last = 500, 540
+    brief = [
+        message if first <= k < last else replace(
+            message, velocity=0.0 * message.velocity,
+            position=lab.messages[min(max(k, first), last)].position,
+        )
+        for k, message in enumerate(lab.messages)
+    ]
+    bag = lab.record(brief[::step])
+    assert re.match(rf'error: {bag}: {words}', lab.identify(bag, code=4, options=()).err)
+
+
 @pytest.mark.parametrize('field', some_by_day(['name', 'effort'], 1))
 def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     """Two names exchanged throughout, or two efforts: no signal contradicts another."""
@@ -407,6 +426,14 @@ def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     reasons = ' '.join(quality['reasons'])
     assert f'the {field}s of pan and lift may be exchanged' in reasons
     assert re.search(r'is worst: \d+% of the deviation of its effort is not explained', reasons)
+
+
+def test_a_velocity_that_stands_still_costs_little(lab):
+    """It is said, and differentiated from the position: parameters within three errors."""
+    bag = lab.record(with_field(lab.messages, 'velocity', lambda v: np.append(v[:2], 0.0)))
+    found = lab.identify(bag)
+    assert 'velocity of reach is 0 throughout, although the joint moves by' in found.err
+    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
 
 
 # bags.

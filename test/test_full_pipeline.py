@@ -130,3 +130,30 @@ def test_automatic_friction_is_the_true_curve(scene, name):
                 torque = found @ model.theta_lifted[columns]
                 expected = made.truth.friction(dq[-1] * np.ones(robot.n))[term.joint]
                 assert torque[-1] == pytest.approx(expected, rel=0.08), (term.joint, speed)
+
+
+def test_the_automatic_choice_is_reported(identification):
+    """Cut-off and prior weight, by their scores; the passes; no stop and load was in the truth."""
+    cutoff, weight, *corrections = identification.candidates
+    assert [one.question for one in corrections] in (
+        [], ['weight of the CAD prior, with corrections', 'corrections'],
+    )
+    assert cutoff.names == ('5 Hz', '9 Hz', '14 Hz') and cutoff.chosen in cutoff.names
+    assert len(weight.names) == len(weight.scores) == 5 and weight.chosen in weight.names
+    assert identification.estimate.passes == 4
+    choices = identification.model.quality['cross_validation']['choices']
+    assert [choice['question'] for choice in choices] == [
+        one.question for one in identification.candidates
+    ]
+    options = identification.model.provenance['options']
+    assert (options['estimator'], options['friction']) == ('dictionary', 'dictionary,offset')
+
+
+def test_a_sound_recording_raises_no_warning_and_its_rate_is_stated(identification):
+    """Verdict, model file: no warning, the assumptions, 125 Hz and the cut-off that was chosen."""
+    verdict, quality = identification.verdict, identification.model.quality
+    assert verdict.warnings == () and quality['warnings'] == []
+    assert quality['assumptions'] == list(verdict.assumptions) != []
+    cutoff = identification.model.source.kinematic_filter.cutoff
+    assert quality['bandwidth'] == {'rate': pytest.approx(125.0, rel=1e-3), 'cutoff': cutoff}
+    assert any(reason.startswith('joint states at 125 Hz') for reason in verdict.reasons)

@@ -97,6 +97,15 @@ def test_the_model_is_that_of_all_rows(arm, whole, in_parts):
     )
 
 
+def test_a_part_that_does_not_tell_the_scatter_leads_to_more_passes(arm, whole, monkeypatch):
+    """What residuals were expected to scatter is taken from all rows then."""
+    monkeypatch.setattr(fitting, 'DEVIATION_TOLERANCE', 0.0)
+    found = identify(arm.robot, [arm.bag], IN_PARTS).estimate
+    assert found.passes == IN_PARTS.recipe.passes
+    # Passes end where the weights have settled to a part in a thousand.
+    assert found.sigma == pytest.approx(whole.estimate.sigma, rel=1e-3)
+
+
 def test_wrong_data_between_the_parts_are_named(arm, in_parts, tmp_path):
     """The effort of a joint has the wrong sign for four seconds at which no choice looks."""
     robot, run = arm.robot, arm.run
@@ -114,6 +123,18 @@ def test_wrong_data_between_the_parts_are_named(arm, in_parts, tmp_path):
     assert not right
     assert wrong and all(robot.joint_names[1] in reason for reason in wrong)
     assert robot.joint_names[0] not in ' '.join(wrong)
+
+
+def test_blocks_of_time_that_are_over_hold_their_triangles_alone(whole):
+    """Of as many as a recording has, one is being filled."""
+    observations = whole.estimate.problem.observations
+    accumulators = observations.reduce(None, None)
+    count = len(accumulators[0]) // observations.groups
+    assert count > 10
+    for joint, of_joint in enumerate(accumulators):
+        size = len(observations.columns(joint)) + 1
+        assert [one.height for one in of_joint[: count - 1]] == [size] * (count - 1)
+        assert of_joint[count - 1].height > size
 
 
 @pytest.mark.skipif(

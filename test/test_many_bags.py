@@ -7,9 +7,11 @@ One model from many bags, whoever reduced them: this process, others, or a Dask 
 Whoever does it adds up the same rows in the same order; only sums may be rounded differently.
 """
 
+from dataclasses import replace
 import multiprocessing
 from operator import attrgetter
 from pathlib import Path
+import shutil
 from types import SimpleNamespace
 
 from builders import write_run
@@ -17,7 +19,8 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
-from robot_identification.errors import DataError, IdentificationError
+from robot_identification.errors import DataError, IdentificationError, UsageError
+from robot_identification.estimation import bags
 from robot_identification.estimation.bags import BagSource, Processing, survey_bag
 from robot_identification.estimation.estimators.huber import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
@@ -212,11 +215,81 @@ def test_bags_beyond_the_choice_are_fitted_all_the_same(arm, pooled):
     assert np.all(found.model.quality['speeds'] >= 0.99 * pooled.model.quality['speeds'])
 
 
+def test_a_bag_without_motion_takes_no_part(arm, tmp_path):
+    """Wherever it was read; the others are fitted as if it were not there."""
+    still = execute(arm.robot, draw_truth(arm.robot, seed=3), 5, 3.0, speed=1e-4)
+    resting = write_run(
+        tmp_path / 'still', arm.robot,
+        Driver().record(still, arm.robot.limits.effort / arm.robot.drives.drive_gain, 5),
+    )
+    few = IdentifyOptions(recipe=Recipe(**QUICK, bags_in_choice=2))
+    bags = [arm.bags[0], resting, arm.bags[1]]
+    found = identify(arm.robot, bags, few)
+    without = identify(arm.robot, [arm.bags[0], arm.bags[1]], few)
+    assert any('still has no motion' in note for note in found.notes)
+    np.testing.assert_allclose(found.model.theta_base, without.model.theta_base, rtol=ROUNDING)
+
+
 def source_of(arm, bag, **changes):
     return BagSource(**{
         'name': bag.name, 'path': bag, 'sha256': file_sha256(bag),
         'robot': arm.robot, 'processing': Processing(arm.robot, 'A', KinematicFilter()), **changes,
     })
+
+
+def test_a_bag_that_a_worker_does_not_see_is_refused_by_name(arm, executor):
+    """Path and worker are named, and what to do."""
+    missing = source_of(arm, arm.bags[0], path=Path('/nowhere/bag'))
+    with pytest.raises(UsageError, match=r'/nowhere/bag is not there for a worker.*share'):
+        list(run_jobs(executor, survey_bag, [missing]))
+
+
+def test_another_file_of_the_same_name_is_refused(arm, local, tmp_path):
+    """The content is what the command saw, or it is not read."""
+    bag = tmp_path / 'bag'
+    shutil.copytree(arm.bags[0], bag)
+    before = source_of(arm, bag)
+    shutil.rmtree(bag)
+    shutil.copytree(arm.bags[1], bag)
+    with pytest.raises(DataError, match=r'bag is another file for a worker process .*finished'):
+        list(run_jobs(local, survey_bag, [before]))
+
+
+def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(
+    arm, local, monkeypatch
+):
+    """Instrumental variables look at two motions side by side."""
+    monkeypatch.setattr(
+        'robot_identification.estimation.inputs.read_arm',
+        lambda *_, **__: pytest.fail('a bag was read'),
+    )
+    options = IdentifyOptions(estimator='iv', recipe=RECIPE)
+    with pytest.raises(UsageError, match=r'estimator iv .* --scheduler leaves'):
+        identify(arm.robot, arm.bags[:2], options, local)
+
+
+def test_what_needs_all_rows_gets_them_here_however_many_bags(arm):
+    """All bags take part in the choice then; nothing is left to be fitted from factors."""
+    recipe = Recipe(**QUICK, bags_in_choice=2)
+    found = identify(arm.robot, arm.bags, IdentifyOptions(estimator='iv', recipe=recipe))
+    assert [errors.bag for errors in found.cross_validation] == [str(bag) for bag in arm.bags]
+
+
+def test_notes_are_of_all_bags_not_only_of_those_that_chose(arm, monkeypatch):
+    """The second of three bags is warm and has another offset, and takes no part in the choice."""
+    original = bags.process
+
+    def warm(recording, *arguments, **options):
+        dataset = original(recording, *arguments, **options)
+        temperature = np.full(dataset.effort.shape, 50.0 if 'bag1' in recording.source else 20.0)
+        return replace(dataset, motion=replace(dataset.motion, temperature=temperature))
+
+    monkeypatch.setattr(bags, 'process', warm)
+    recipe = Recipe(**QUICK, bags_in_choice=2)
+    options = IdentifyOptions(friction='coulomb,viscous,offset', recipe=recipe)
+    found = identify(arm.robot, arm.bags[:3], options)
+    assert any('temperatures vary' in note and 'to 50.0' in note for note in found.notes)
+    assert found.model.temperature == pytest.approx(30.0, abs=0.5)
 
 
 def test_bags_are_chosen_evenly():

@@ -17,7 +17,8 @@ from builders import run_command
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification import read_recording
+from robot_identification import identify, IdentifyOptions, read_recording
+from robot_identification.errors import DataError, UsageError
 from robot_identification.model import load_model
 from robot_identification.processing import find_command_delay, with_position_error
 from robot_identification.recording import read_command
@@ -111,3 +112,34 @@ def test_a_simulation_stays_near_the_arm(results):
         assert np.all(3.0 * drift['model', loop] < np.nan_to_num(drift['urdf', loop], nan=np.inf))
     # [mm]: about a step of the encoder at the reach of the arm.
     assert np.all(drift['model', 'closed'] < 1.0)
+
+
+def test_commands_must_be_known(scene, tmp_path):
+    """A bag has none, and a log that has none says how to name them."""
+    robot = so101()
+    with pytest.raises(UsageError, match='--effort-unit Nm has no meaning'):
+        IdentifyOptions(effort_from='command', effort_unit='Nm')
+    arm = scene('ur5')
+    with pytest.raises(UsageError, match='is no table: commanded positions'):
+        identify(arm.robot, arm.bags[0], IdentifyOptions(effort_from='command'))
+    log = log_motion(1, duration=2.0)
+    header = ','.join(['t', *(f'q_{joint}' for joint in JOINTS)])
+    with chdir(tmp_path):
+        np.savetxt('log.csv', np.column_stack([log.t, log.q]), delimiter=',', header=header,
+                   comments='')
+        with pytest.raises(DataError, match=r'name them in a mapping as `command'):
+            identify(robot, 'log.csv', IdentifyOptions(effort_from='command'))
+
+
+def test_a_mapping_names_commands(tmp_path):
+    log = log_motion(1, duration=2.0)
+    names = [f'{kind}{joint}' for kind in 'ab' for joint in range(5)]
+    path = tmp_path / 'log.csv'
+    np.savetxt(path, np.column_stack([log.t, log.q, np.degrees(log.command)]), delimiter=',',
+               header=','.join(['t', *names]), comments='')
+    (tmp_path / 'log.csv.yaml').write_text(
+        'schema_version: 1\ntime: {column: t, unit: s}\nq: {columns: "a{i}", unit: rad}\n'
+        'command: {columns: "b{i}", unit: deg}\n'
+    )
+    channel = commanded(path).channels['position_command']
+    np.testing.assert_allclose(channel.values, log.command, rtol=1e-12)

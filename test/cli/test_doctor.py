@@ -106,6 +106,12 @@ def test_what_identify_refuses_is_not_called_usable(command, tmp_path, moving, e
     assert refused.code in (3, 4)
 
 
+def test_single_missing_joint_states_are_counted(command, tmp_path):
+    """As a recorder loses them that cannot compress as fast as they come; pauses count, too."""
+    lines = command('doctor', record(tmp_path, 1.0, 1.0, [3, 200, 201, 500])).out.splitlines()
+    assert any(line.endswith(', 100.0 Hz by the median period, 4 missing') for line in lines)
+
+
 def test_the_doctor_says_what_the_effort_is(command, scene, tmp_path):
     """By the arm that the bag names, or that is named; what contradicts it is warned of."""
     made = scene('ur5')

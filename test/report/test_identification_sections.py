@@ -130,3 +130,18 @@ def test_terms_that_are_there_are_needed(found):
     )
     assert one.p_value == pytest.approx(1.0)
     assert one.finding == 'not shown to be needed'
+
+
+def test_with_a_prior_only_the_covariance_is_asked(found):
+    """Sums of squares say nothing of a fit that more than the data decided."""
+    held = found.estimate.active.copy()
+    held[0] = True
+    for group in find_needed_terms(replace(found, estimate=replace(found.estimate, active=held))):
+        assert np.isnan(group.white_p) and np.isnan(group.bic)
+        assert np.isfinite(group.p_value)
+
+
+def test_a_group_without_errors_cannot_be_told(found):
+    model = replace(found.model, covariance=np.zeros_like(found.model.covariance))
+    groups = find_needed_terms(replace(found, model=model))
+    assert {group.finding for group in groups} == {'not determined'}

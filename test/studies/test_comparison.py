@@ -7,12 +7,14 @@
 from identified_arms import WarmArm
 import numpy as np
 import pytest
+from robot_identification.errors import DescriptionError
 from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_joint_drives
+from robot_identification.model.registry import load_joint_drives, load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import compare_models, group_test, holm
@@ -165,6 +167,28 @@ def test_mountings_share_what_both_show(robots):
 
 
 # --- joints of one size --------------------------------------------------------------------
+
+
+def test_robots_say_their_drives(robots):
+    """Numbers E5: the elbow of the UR3 and the wrists of the UR5 are the same joint."""
+    ur3, ur5 = load_joint_drives('ur3'), load_joint_drives('ur5')
+    assert {ur3['elbow_joint']} == {ur5[f'wrist_{i}_joint'] for i in (1, 2, 3)}
+    assert len(set(ur3.values()) & set(ur5.values())) == 1
+    assert load_joint_drives('youbot') == {}
+    for name in ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'ur16e'):
+        # Joints of one size have one largest torque.
+        drives, limits = load_joint_drives(name), robots[name].limits.effort
+        sizes = [drives[joint] for joint in robots[name].joint_names]
+        assert len(set(zip(sizes, limits, strict=True))) == len(set(sizes))
+
+
+def test_a_drive_is_a_name(tmp_path):
+    content = {'schema_version': 1, 'name': 'arm', 'urdf': 'ur5.urdf',
+               'joints': {'elbow_joint': {'drive': 1}}}
+    (tmp_path / 'arm.yaml').write_text(dump_yaml(content))
+    for read in (load_robot, load_joint_drives):
+        with pytest.raises(DescriptionError, match='drive is 1, it must be the name of a drive'):
+            read(str(tmp_path / 'arm.yaml'))
 
 
 def test_friction_of_one_size_is_compared_on_the_motors_side(robots):

@@ -12,7 +12,7 @@ from recordings import fourier_motion
 from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.simulation import mujoco_robot
 from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.studies.energy.study import energy_of_motion
+from robot_identification.studies.energy.study import energy_of_motion, with_possible_bodies
 
 FRICTION = 'coulomb,viscous,offset,load'
 
@@ -131,3 +131,24 @@ def test_intervals_hold_the_truth_as_often_as_they_say(model, rng):
     # Of 400 draws, 1 in 1000 has a share below 91.4 % by chance.
     assert np.all(share > 0.914), share
     assert np.mean(share) < 0.98
+
+
+def test_bodies_that_can_exist_are_taken(model, rng):
+    """Identified parameters may give negative energy, consistent ones do not."""
+    consistent = np.zeros(model.parameters.size)
+    truth = mujoco_robot.true_inertial_parameters(model.robot, draw_truth(model.robot, 4))
+    consistent[: 60] = truth
+    consistent[model.parameters.reflected_inertia_slice] = 0.5
+    wrong = replace(
+        model, theta_base=model.theta_base - 8.0 * rng.random(model.reduction.rank),
+        theta_consistent=consistent, covariance=1e-6 * model.covariance,
+    )
+    t, motion = moving(6, rate=20.0)
+    assert np.min(energy_of_motion(wrong, t, motion).kinetic.value) < 0.0
+    possible, notes = with_possible_bodies(wrong)
+    # The motion begins at rest.
+    assert np.min(energy_of_motion(possible, t, motion).kinetic.value[1:]) > 0.0
+    assert notes == ()
+    same, (note,) = with_possible_bodies(replace(wrong, theta_consistent=None))
+    assert same.theta_base is wrong.theta_base
+    assert 'no physically consistent parameters' in note
