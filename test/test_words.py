@@ -8,7 +8,7 @@ import re
 
 from hypothesis import given, strategies as st
 from robot_identification.errors import DataError, IdentificationError
-from robot_identification.texts import LONGEST_LINE, MOST_LINES, shown
+from robot_identification.texts import csv_cell, LONGEST_LINE, MOST_LINES, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 # With what is said instead.
@@ -105,3 +105,12 @@ def test_an_error_cannot_forge_a_line_or_steer_a_terminal(text):
     assert all(line.startswith('  ') for line in others)
     # An error within an error says the same.
     assert str(IdentificationError(said)) == said
+
+
+@given(st.text())
+def test_no_text_is_a_formula(text):
+    """A spreadsheet calculates what begins with one of four letters; nothing is lost of it."""
+    cell = csv_cell(text)
+    assert not cell.startswith(('=', '+', '-', '@'))
+    assert cell.isprintable()
+    assert len(cell) == len(text) + text.startswith(('=', '+', '-', '@'))

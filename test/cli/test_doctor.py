@@ -223,19 +223,3 @@ def test_unsigned_counts_are_named(judged, robots, tmp_path, bits, step):
     assert f' = 2^{bits}' in judged(path)[0]
     write_columns(path, t, q, dq, np.round(effort / step))
     assert 'jumps' not in run_command('doctor', path).out
-
-
-@pytest.mark.parametrize('kind', ['tau', 'current'])
-def test_angles_of_motors_are_not_taken_for_degrees(judged, robots, tmp_path, kind):
-    """Positions alone could be either; degrees are still recognized."""
-    t, q, dq, effort = ur5_motion(robots['ur5'])
-    ratios = np.array([100.0, 100.0, 80.0, 60.0, 50.0, 50.0])
-    path = write_columns(tmp_path / 'log.csv', t, q * ratios, dq * ratios, effort / ratios, kind)
-    found, _ = judged(path)
-    near = dict(re.findall(r'(\w+_joint) (\d+)', found.split('ratios of about')[1]))
-    assert len(near) >= 2
-    for name, ratio in near.items():
-        true = ratios[robots['ur5'].joint_names.index(name)]
-        assert float(ratio) == pytest.approx(true, rel=0.25)
-    write_columns(path, t, np.rad2deg(q), np.rad2deg(dq), effort)
-    assert succeed('doctor', path, '--robot', 'ur5').out.splitlines()[-1] == '  usable'

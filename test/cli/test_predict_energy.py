@@ -67,21 +67,3 @@ def test_energy_of_a_bag(files, tmp_path):
     assert page.index('Above') < page.index('not a safety function') < page.index('Over time')
     assert page.count('class="plot"') == 3
     assert '--force' in refusal('predict', model, bag, '--energy', '-o', out)
-
-
-def test_energy_of_a_plan(files, tmp_path):
-    """Without a bag there is no effort in the table; a whole period ends as it began."""
-    model, _, trajectory = files
-    out = tmp_path / 'out.csv'
-    content = answer(
-        'predict', model, '--energy', '--trajectory', trajectory, '-o', out, '--threshold', 1e6
-    )
-    assert content['energy']['threshold'] == {
-        'value': 1e6, 'outcome': 'below', 'crossings': [],
-    }
-    header, *rows = out.read_text().splitlines()
-    assert 'measured' not in header
-    table = np.array([[float(cell) for cell in row.split(',')] for row in rows])
-    column = dict(zip(header.split(','), table.T, strict=True))
-    assert column['kinetic_energy'][-1] == pytest.approx(column['kinetic_energy'][0], rel=1e-6)
-    assert column['potential_energy'][-1] == pytest.approx(0.0, abs=1e-6)

@@ -89,17 +89,6 @@ def test_pinocchio_model_has_bodies_and_rotors(models, name, rng):
     assert_same(pinocchio_torque(arm, motion), rigid_torque(model, motion, with_rotors=True))
 
 
-def test_pinocchio_model_has_rotors_friction_and_limits(model):
-    built = build_pinocchio_model(model)
-    names, theta = model.parameters.names, model.theta_consistent
-    for values, symbol in ((built.armature, 'Ia'), (built.friction, 'fc'), (built.damping, 'fv')):
-        expected = theta[[names.index(f'{symbol}{k}') for k in (1, 2, 3)]]
-        np.testing.assert_allclose(values, expected)
-    np.testing.assert_array_equal(built.upperPositionLimit, model.robot.limits.upper)
-    np.testing.assert_array_equal(built.effortLimit, [80.0, 120.0, 60.0])
-    np.testing.assert_array_equal(built.gravity.linear, model.robot.gravity)
-
-
 def numbers(text):
     return np.array([float(word) for word in text.split()])
 

@@ -10,11 +10,8 @@ from export.exported_models import changed_prior, exported_models, model_of
 import numpy as np
 import pytest
 from robot_identification.export.controller import export_controller
-from robot_identification.prediction import FeedForward, FeedForwardOptions, tabulate_friction
-import yaml
+from robot_identification.prediction import FeedForward, FeedForwardOptions
 
-# The one in Python takes a second for the tables of six joints.
-FAST_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 PAGE = Path(__file__).parents[2] / 'docs' / 'export.md'
 
 
@@ -68,18 +65,3 @@ def test_the_page_computes_gravity_and_friction_from_the_file_alone(
     found, expected = map(np.array, zip(*torque, strict=True))
     assert np.abs(expected).max() > 1.0
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize('name', ['everything', 'dictionary'])
-def test_rows_that_are_left_out_are_on_straight_lines(models, texts, name):
-    model = models[name]
-    table = tabulate_friction(model.with_consistent_parameters())
-    for number, joint in enumerate(yaml.load(texts[name], FAST_LOADER)['joints']):
-        rows = np.array(joint['friction']['table'])
-        for column, known in enumerate((
-            table.resistance, table.bias, table.resistance_per_load, table.bias_per_load
-        )):
-            found = np.interp(table.speeds[number], rows[:, 0], rows[:, 1 + column])
-            miss = np.abs(found - known[number]).max()
-            assert miss <= 1.01e-7 * np.abs(known[number]).max()
-        assert len(rows) < table.speeds.shape[1]

@@ -7,20 +7,14 @@ from dataclasses import replace
 import xml.etree.ElementTree as ElementTree
 
 from builders import FINGERS, joint, link, robot_urdf
-from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion
 from export.exported_models import model_of
 import numpy as np
 import pytest
-from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.estimators.least_squares import WeightedLeastSquares
-from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model import (
-    load_robot, make_robot_model, parse_urdf, prior_inertial_parameters, workspace,
+    load_robot, make_robot_model, parse_urdf, prior_inertial_parameters,
 )
-from robot_identification.simulation.ground_truth import draw_truth
-from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from scipy.optimize import lsq_linear, minimize
+from scipy.optimize import lsq_linear
 
 KEPT_PART = (
     'Bodies without a moving joint of their own, with the part of their inertia that was found'
@@ -144,58 +138,3 @@ def test_bodies_fixed_to_a_link_keep_the_part_that_was_found(principal):
     assert f'{KEPT_PART}: tool 0.' in exported
     body, = list(read_again(exported, robot).inertias)[1:]
     np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
-
-
-@pytest.fixture(scope='module')
-def noisy_model(ur5):
-    """Return a function that makes a model of noisy torques, its bodies found in either stage."""
-    reduction = arm_reduction(ur5, 'viscous,coulomb,offset')
-    truth = draw_truth(ur5.with_drive_gains(np.full(6, 10.0)), 2)
-    motion = fourier_motion(6, 5, 900)
-    tau = inverse_dynamics(ur5, truth, motion)
-    noise = np.random.default_rng(3).normal(size=tau.shape) * [3.0, 3.5, 3.0, 0.7, 0.7, 0.6]
-
-    def make(stage):
-        share = 0.01 if stage == 'base kept' else 1.0
-        problem = arm_problem(ur5, reduction, motion, tau + share * noise)
-        estimate = WeightedLeastSquares().estimate(problem)
-        theta, _ = consistent_standard_parameters(ur5, reduction, estimate.theta)
-        if stage == 'fitted':
-            assert theta is None, 'noise is explained by no body, or this tests nothing'
-            fit = ConsistentLeastSquares().fit(
-                problem, estimate.weights, prior_inertial_parameters(ur5)
-            )
-            theta = fit.theta
-        return replace(model_of(ur5, theta[:60]), theta_consistent=theta)
-
-    return make
-
-
-@pytest.mark.parametrize('stage', ['base kept', 'fitted'])
-def test_mujoco_finds_no_pose_without_inertia(ur5, noisy_model, stage):
-    """3000 random poses of an identified arm, and the least inertia near the worst of them."""
-    # MuJoCo reads the file, refuses impossible bodies itself, and has no rotors in its mass
-    # matrix.
-    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
-    simulated = mujoco.MjModel.from_xml_string(export_urdf(noisy_model(stage)))
-    assert not simulated.dof_armature.any()
-    data, full = mujoco.MjData(simulated), np.zeros((6, 6))
-
-    def matrix(q):
-        data.qpos[:] = q
-        for column in full:
-            column[:] = 0.0
-        mujoco.mj_fwdPosition(simulated, data)
-        mujoco.mj_fullM(simulated, data, full)
-        return full.copy()
-
-    lower, upper = workspace(ur5)
-    poses = np.random.default_rng(0).uniform(lower, upper, (3000, 6))
-    smallest = np.linalg.eigvalsh(np.array([matrix(q) for q in poses]))[:, 0]
-    assert smallest.min() > 0.0
-    least = minimize(
-        lambda q: np.linalg.eigvalsh(matrix(q))[0], poses[np.argmin(smallest)],
-        method='Nelder-Mead', bounds=list(zip(lower, upper, strict=True)),
-        options={'maxfev': 500},
-    )
-    assert 0.0 < least.fun <= smallest.min()

@@ -13,10 +13,7 @@ from robot_identification.model import (
     equivalent_bodies, Motion, prior_inertial_parameters, SignalSource,
 )
 from robot_identification.monitoring.collision import CollisionThresholds
-from robot_identification.monitoring.contact_observer import (
-    ContactObserver, MomentumObserver, observe_recording,
-)
-from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.monitoring.contact_observer import MomentumObserver, observe_recording
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
@@ -76,27 +73,6 @@ def test_a_touch_is_said_of_the_joints_that_are_touched(arm):
     # Of the low-pass, ln(15 / (15 - 3)) / 25 s, then the hold of two samples; the deviation has a
     # part of the parameters, too.
     assert 0.009 < latency < 0.03
-
-
-def test_a_pause_begins_anew(arm):
-    """What was observed before it says nothing of what comes after."""
-    model, t, q, dq, torque = arm
-    predictor = TorquePredictor(model)
-    observer = ContactObserver(model, predictor.rate)
-    later = np.where(np.arange(len(t)) >= 500, 1.0, 0.0)
-    said = []
-    for k in range(700):
-        stamp = t[k] + later[k]
-        pushed = torque[k] + (50.0 if k < 500 else 0.0)
-        prediction = predictor.step(stamp, q[k], dq[k])
-        found = observer.step(stamp, prediction, pushed)
-        said.append(None if found is None else found.torque)
-    assert said[499] is not None
-    assert np.all(np.abs(said[499]) > 25.0)
-    silent = [one is None for one in said[500:]]
-    assert all(silent[: round(2.9 / BANDWIDTH * RATE)])
-    assert not silent[round(3.1 / BANDWIDTH * RATE)]
-    assert np.all(np.abs(said[-1]) < 2.0)
 
 
 def test_effort_that_comes_late_is_compared_with_the_past(arm):

@@ -19,16 +19,12 @@ from robot_identification.excitation.parametrizations.fourier import FourierPara
 from robot_identification.model.regressor import (
     continue_friction, initial_friction_states, Motion, rigid_and_transmitted_torque,
 )
-from robot_identification.monitoring.friction_change import (
-    estimate_change, FrictionChange, MotionBlock,
-)
+from robot_identification.monitoring.friction_change import estimate_change, MotionBlock
 from robot_identification.monitoring.friction_health import FrictionHealth
 from robot_identification.monitoring.health_options import (
     average_run_length, Chart, design_chart, HealthOptions,
 )
-from robot_identification.monitoring.health_reference import (
-    learn_reference, read_reference, write_reference,
-)
+from robot_identification.monitoring.health_reference import read_reference, write_reference
 from robot_identification.simulation.ground_truth import draw_truth, VISCOUS_SLOPE
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
 
@@ -251,15 +247,6 @@ def block_of(rows):
     return MotionBlock(0.0, rows.transpose(0, 2, 1) @ rows, np.ones((n, 2)), np.ones(n))
 
 
-def with_noise(block, rng, sizes):
-    """Return a block with noise of some sizes (n,) on the residual of each joint."""
-    # On 14 rows that have the products of all noise is what it is on all.
-    powers, axes = np.linalg.eigh(block.products)
-    factors = np.sqrt(np.maximum(powers, 0.0))[:, :, None] * axes.transpose(0, 2, 1)
-    factors[:, :, 13] += sizes[:, None] * rng.normal(size=factors.shape[:2])
-    return replace(block, products=factors.transpose(0, 2, 1) @ factors)
-
-
 @given(st.integers(0, 10_000), st.permutations(range(4)))
 def test_changes_are_found_whatever_the_order_of_joints(seed, order):
     """Without noise to the ridge of 1e-3, which bends what is well shown by its square."""
@@ -276,33 +263,6 @@ def test_changes_are_found_whatever_the_order_of_joints(seed, order):
         found, same = estimate_change(blocks, joint), estimate_change(turned, place)
         assert found.change == pytest.approx(changes[joint], abs=1e-4)
         assert same.change == pytest.approx(found.change, abs=1e-8)
-
-
-@pytest.mark.parametrize(('pushed', 'left_out'), [(1, True), (2, True), (3, False)])
-def test_blocks_that_strike_out_are_left_out(pushed, left_out):
-    """One or two of eight as if they were not there; three are not few, and make errors large."""
-    blocks, changes = random_blocks(np.random.default_rng(5), 3, 8)
-    rng = np.random.default_rng(6)
-    # Some noise on all, as without any every residual is that of rounding.
-    for k, block in enumerate(blocks):
-        blocks[k] = with_noise(block, rng, np.array([3.0 if k < pushed else 1e-3, 1e-3, 1e-3]))
-    found = estimate_change(blocks, 0)
-    assert (found.standard_error < 1e-3) == left_out
-    assert (abs(found.change - changes[0]) < 1e-3) == left_out
-
-
-def test_standard_errors_are_those_of_repeats():
-    """Of 200 draws: their mean is known to 5 %, and with 12 clusters errors are 5 % too small."""
-    rng = np.random.default_rng(1)
-    blocks, changes = random_blocks(rng, 2, 12)
-    found = []
-    for _ in range(200):
-        noisy = [with_noise(block, rng, np.full(2, 0.3)) for block in blocks]
-        found.append(estimate_change(noisy, 0))
-    errors = np.array([one.change - changes[0] for one in found])
-    stated = np.sqrt(np.mean([one.standard_error**2 for one in found]))
-    assert stated == pytest.approx(errors.std(), rel=0.2)
-    assert abs(errors.mean()) < 4.0 * errors.std() / np.sqrt(len(errors))
 
 
 def test_a_reference_is_written_and_read(model, reference, tmp_path):
@@ -345,35 +305,3 @@ def test_one_outlier_is_no_alarm():
     once = chart.step(np.zeros(1), np.full(1, 1e9))
     assert once[0] < chart.limit
     assert chart.step(once, np.full(1, 1e9))[0] > chart.limit
-
-
-def follow(rng, repeat, shape):
-    """Return series of variance 1 in which each value resembles the one before."""
-    values = rng.normal(size=shape)
-    for k in range(1, shape[0]):
-        values[k] = repeat * values[k - 1] + np.sqrt(1.0 - repeat**2) * values[k]
-    return values
-
-
-@pytest.mark.parametrize('repeat', [0.4, 0.0])
-def test_learned_limits_keep_the_rate(repeat, rng):
-    """In most arms, not only in the mean over arms."""
-    # Also where windows resemble each other as well. 100 arms learn from 30 windows. Mean and
-    # scatter are each safe in 90 % of the references; the rate of an arm is known to 10 %, from
-    # 100 alarms.
-    wanted, arms = 150.0, 100
-    chart = design_chart(0.25, wanted)
-    learned = [
-        learn_reference(
-            [FrictionChange(k, 0.01, 0.1, 0.0, np.nan) for k in 0.03 * series], 5.0,
-            with_slope=False,
-        )
-        for series in follow(rng, repeat, (30, arms)).T
-    ]
-    mean = np.array([one.change + 1.28 * one.mean_error for one in learned])
-    scatter = np.array([one.long_scatter for one in learned])
-    kept = []
-    changes = 0.03 * follow(rng, repeat, (500, arms, 30))
-    for arm in range(arms):
-        kept.append(rate_of(chart, (changes[:, arm] - mean[arm]) / scatter[arm]) * wanted < 1.1)
-    assert np.mean(kept) > 0.85

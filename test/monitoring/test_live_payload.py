@@ -122,22 +122,6 @@ def test_an_hour_at_rest_changes_nothing(arm, loaded, rng):
     assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
 
 
-def test_one_joint_alone_does_not_wash_the_others_away(arm, loaded, rng):
-    """Five memories of a motion that hardly excites: errors grow less than twofold."""
-    estimator = estimated(arm, loaded, rng, memory=10.0)
-    before = estimator.estimate
-    times = 100.0 + np.arange(1250) / 25.0
-    q = np.tile(loaded[1].q[0], (len(times), 1))
-    q[:, 0] += 0.5 * np.sin(2.0 * times)
-    dq, ddq = np.zeros_like(q), np.zeros_like(q)
-    dq[:, 0], ddq[:, 0] = np.cos(2.0 * times), -2.0 * np.sin(2.0 * times)
-    motion = replace(loaded[1], q=q, dq=dq, ddq=ddq)
-    feed(estimator, times, motion, arm.residual(motion, arm.torque(motion, body=True), rng))
-    after = estimator.estimate
-    assert after.errors.mass < 2.0 * before.errors.mass
-    assert after.parameters[0] == pytest.approx(BODY.mass, rel=0.03)
-
-
 def test_without_forgetting_it_is_the_batch_estimate(arm, loaded, rng):
     """Row by row and all at once: the same numbers, the weak prior as rows besides."""
     times, motion, tau = first(loaded, 200)

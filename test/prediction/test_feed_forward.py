@@ -183,22 +183,6 @@ def test_the_observer_is_bounded(model):
     assert np.abs(found).max() == pytest.approx(0.1 * LIMIT)
 
 
-def test_a_resting_joint_keeps_what_was_observed(model):
-    """Static friction holds it at any torque below break-away, and that is no disturbance."""
-    feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
-    observe(model, feed_forward, np.full(3, 3.0), 500)
-    start = 500 * PERIOD
-    for k in range(20):
-        feed_forward.step(start + k * PERIOD, Q, REST, REST, np.full(3, 3.0))
-    kept = feed_forward.disturbance
-    for k in range(20, 200):
-        feed_forward.step(start + k * PERIOD, Q, 0.001 * np.ones(3), REST, np.full(3, 50.0))
-    np.testing.assert_array_equal(feed_forward.disturbance, kept)
-    for k in range(200, 220):
-        feed_forward.step(start + k * PERIOD, Q, np.full(3, -0.1), REST, np.full(3, 50.0))
-    assert np.all(feed_forward.disturbance != kept)
-
-
 def draw_state(robot, rng):
     return rng.uniform(-1.0, 1.0, (3, robot.n))
 

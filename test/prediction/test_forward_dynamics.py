@@ -158,29 +158,6 @@ def test_dry_friction_stops_a_joint_and_holds_it(law, values):
     assert np.ptp(stopped) < 1e-6
 
 
-def test_a_joint_sticks_like_a_spring_below_its_break_away_torque():
-    """Stop operators bend by torque over stiffness and hold; above, the joint slides away."""
-    robot, step = wheel(), 0.001
-    friction = {'presliding[0.0002]': 3.0, 'presliding[0.002]': 1.0, 'viscous[1]': 0.5}
-    model = known_dictionary(robot, friction)
-    dynamics = ForwardDynamics(model)
-    q = np.zeros((3, 1))
-    # A slow rise: a sudden torque swings as far again, and slips.
-    rise = np.clip(step * np.arange(round(3.0 / step)) / 1.0, 0.0, 1.0)
-    torques = rise[:, None, None] * np.array([[0.8], [3.5], [6.0]])
-    found = dynamics.roll_out(start(dynamics, robot, q, q), drive(step, torques))[:, :, 0]
-    stiffness = 3.0 / 0.0002 + 1.0 / 0.002
-    assert found[-1, 0] == pytest.approx(0.8 / stiffness, rel=1e-3)
-    # The first spring slips, the second carries the rest, less what the first took back from a
-    # swing; both together hold the torque.
-    ends = run_stops(found[:, 1], np.array([0.0002, 0.002]), np.zeros(2), 0.0)[-1]
-    assert 3.0 * ends[0] / 0.0002 + 1.0 * ends[1] / 0.002 == pytest.approx(3.5, rel=1e-3)
-    assert 0.5 / (1.0 / 0.002) <= found[-1, 1] < 0.002
-    assert np.ptp(found[-200:, 1]) < 1e-6
-    # 6 - 4 N m against 0.5 N m s/rad, four time constants after the rise.
-    assert (found[-1, 2] - found[-2, 2]) / step == pytest.approx(2.0 / 0.5, rel=0.03)
-
-
 def known_dictionary(robot, coefficients):
     """Return a model of one joint with some terms of the dictionary."""
     model = known_model(robot, 'dictionary', prior_inertial_parameters(robot))

@@ -11,12 +11,11 @@ from report import report_cases
 from robot_identification.estimation.uncertainty.intervals import (
     find_needed_terms, schwarz_criterion,
 )
-from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.report.explanation import Scored
 from robot_identification.report.friction import (
     friction_picture, friction_points, sliding_friction,
 )
-from robot_identification.report.parameters import body_rows, coefficients
+from robot_identification.report.parameters import coefficients
 from robot_identification.validation.validation import predict_effort
 
 
@@ -45,26 +44,6 @@ def test_intervals_hold_the_truth(found):
         middle = 0.5 * (row.low + row.high)
         assert row.value == pytest.approx(middle)
         assert row.by_prior == (row.name == 'Ia2')
-
-
-def test_bodies_are_those_of_the_consistent_parameters(found):
-    """Mass, centre and eigenvalues; the sum of the latter is the trace of the pseudo-inertia."""
-    model = found.model
-    bodies = body_rows(model)
-    assert [joint for joint, *_ in bodies] == list(model.robot.joint_names)
-    for body, own in zip(bodies, model.theta_consistent[:30].reshape(-1, 10), strict=True):
-        mass, urdf_mass, centre, eigenvalues = (
-            np.array(cell.split(', '), dtype=float) for cell in body[1:5]
-        )
-        assert 'yes' in body[5]
-        assert mass == urdf_mass == pytest.approx(own[0], rel=1e-3)
-        np.testing.assert_allclose(centre, own[1:4] / own[0], atol=1e-4)
-        assert sum(eigenvalues) == pytest.approx(np.trace(pseudo_inertia(own)), rel=0.05)
-    hollow = model.theta_consistent.copy()
-    hollow[4] = -1.0
-    first, *others = body_rows(replace(model, theta_consistent=hollow))
-    assert 'no' in first[5] and all('yes' in body[5] for body in others)
-    assert body_rows(replace(model, theta_consistent=None)) == []
 
 
 def test_friction_points_lie_on_the_true_friction(found, bags):

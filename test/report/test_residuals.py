@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from report import report_cases
 from robot_identification.model.regressor import standard_torque
-from robot_identification.report.corrections import _mean_coherence, _spectra, corrections_section
+from robot_identification.report.corrections import corrections_section
 from robot_identification.report.explanation import effort_parts, score_fit, Scored
 from robot_identification.report.residuals import collect_residuals, spectrum_of, whiteness_words
 from robot_identification.validation.validation import errors_on, predict_effort
@@ -143,20 +143,3 @@ def test_errors_are_those_of_the_predictions(identification, fitted):
                 np.sqrt(np.mean(left**2)), rel=6e-3
             )
         assert float(errors[1]) < float(errors[0])
-
-
-def test_coherence_is_what_a_filter_could_predict(fitted):
-    """A residual that is the fast velocity, filtered, has 1; one that is none of it has little."""
-    one, joint = fitted[0], 2
-    dataset = one.dataset
-    fast = np.random.default_rng(0).normal(size=dataset.effort.shape)
-    dataset = replace(dataset, measured_dq=dataset.motion.dq + fast)
-    other = np.random.default_rng(1).normal(size=fast.shape)
-    found = _spectra(
-        [replace(one, dataset=dataset, predicted=dataset.effort - other)],
-        [dataset.effort - 3.0 * fast], joint,
-    )
-    before, after = (np.mean(values) for values in found.coherence)
-    # Rounding there; here that of independent signals, one over the number of windows.
-    assert before > 0.999 and after < 0.5
-    assert _mean_coherence(found, 9.5)[0] == '1.00'

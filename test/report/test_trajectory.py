@@ -17,7 +17,9 @@ from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.effort_figures import joint_positions
-from robot_identification.report.trajectory_report import _joint_drawings, render_trajectory_report
+from robot_identification.report.trajectory_report import (
+    _joint_drawings, hardly_shown, judge_trajectory, render_trajectory_report,
+)
 
 
 @pytest.fixture(scope='module')
@@ -107,3 +109,28 @@ def test_a_refused_motion_is_not_to_be_run(case):
     assert 'Not certified' in page and 'Do not run this motion.' in page
     assert 'velocity of one reaches 9 rad/s' in page
     assert 'arm.sha256' not in page
+
+
+def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
+    robot, found, _, evaluation = case
+    verdict = judge_trajectory(robot, found, evaluation, '')
+    assert verdict.level == 'usable'
+    assert any('collision: NOT CHECKED' in reason for reason in verdict.reasons)
+    # A URDF states no limit of acceleration.
+    assert verdict.reasons[0].startswith('acceleration: NOT CHECKED')
+    assert 'the runner of a real arm refuses' in verdict.next_step
+    sure = replace(evaluation, weak=tuple(
+        replace(one, standard_error=0.01, prior=1.0) for one in evaluation.weak
+    ))
+    assert not hardly_shown(sure)
+    seen = {**found.certificate, 'not_checked': [], 'collision': {
+        'clearance': 0.02, 'nearest': 0.05, 'pair': ['a', 'b'], 'time': 1.0, 'obstacles': {},
+    }}
+    proved = found.with_certificate(seen)
+    assert judge_trajectory(robot, proved, sure, '').level == 'good'
+    made_up = judge_trajectory(robot, proved, sure, '', 'the masses look like placeholders')
+    assert made_up.level == 'usable'
+    assert made_up.reasons[0] == 'the masses look like placeholders'
+    hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
+    assert 'left for friction' in ' '.join(judge_trajectory(robot, hungry, sure, '').reasons)
+    assert judge_trajectory(robot, hungry, sure, '').level == 'usable'

@@ -98,25 +98,6 @@ def test_it_finds_what_was_set(constants, start, gravity, repeats):
         assert box.count == repeats
 
 
-def test_torque_is_that_commanded_at_the_first_sample_above_the_threshold():
-    """The effort noted is that of the same sample; the samples behind it only confirm."""
-    bench = Bench(WHEEL, of(WHEEL, repeats=2), noise=0.0)
-    speeds = []
-    while not bench.test.repeats:
-        speeds.append(bench.joint.dq)
-        bench.step()
-    first = int(np.flatnonzero(np.array(speeds) > 0.13)[0])
-    (repeat,) = bench.test.repeats
-    assert repeat.measured == pytest.approx(first * 0.005)
-    assert repeat.torque == bench.torques[first - 1]
-    assert len(speeds) == first + 3
-    assert bench.torques[-1] == 0.0
-    # By the equation of motion, with friction that changes within the samples in use.
-    assert repeat.acceleration == pytest.approx(
-        (repeat.torque - WHEEL.friction(speeds[first])) / WHEEL.inertia, rel=0.1
-    )
-
-
 def test_a_single_fast_sample_does_not_count():
     test = BreakAwayTest(replace(USUAL, settle_time=0.0), 0.0)
     speeds = [0.0] * 5 + [0.2, 0.2, 0.0] * 20

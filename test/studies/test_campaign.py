@@ -3,6 +3,8 @@
 
 """A campaign from its file to its folder: ended at any moment, started again, done in the end."""
 
+from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from dataclasses import replace
 import json
 from pathlib import Path
@@ -17,14 +19,17 @@ from builders import contents, succeed
 from long_tests import long_test
 import pytest
 from robot_identification.errors import IdentificationError
+from robot_identification.files import ResultFolder
 from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import study
-from robot_identification.studies.campaign.campaign_file import IdentifyOptions, load_campaign
+from robot_identification.studies.campaign.campaign_file import Arm, IdentifyOptions, load_campaign
 from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
-from robot_identification.studies.campaign.study import CampaignOptions
-from studies.made_up_runs import do_or_die, SPEEDS, state, write_campaign
+from robot_identification.studies.campaign.study import CampaignOptions, run_campaign
+from studies.made_up_runs import (
+    campaign_of, do_or_die, failed_state, SPEEDS, state, write_campaign,
+)
 
 # A run takes seconds; a machine at work on much else many times that.
 PATIENCE = 300.0
@@ -215,3 +220,53 @@ def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
     with pytest.raises(IdentificationError, match=r'process was lost.*not done are deadly:'):
         names += [job.name for job in study._work(jobs, CampaignOptions(processes=1))]
     assert read_state(tmp_path / 'one')['error'] == 'made up'
+
+
+class Cluster(Executor):
+    """An executor that does no run, and is lost at one of them."""
+
+    def __init__(self, deadly):
+        self._deadly = deadly
+
+    def submit(self, function, job):
+        """Return the future of a run, as a Dask cluster does."""
+        future = Future()
+        if job.name == self._deadly:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+        do_or_die(job)
+        future.set_result(None)
+        return future
+
+
+def use_cluster(monkeypatch, deadly=None):
+    monkeypatch.setattr(study, 'open_executor', lambda *_: nullcontext(Cluster(deadly)))
+
+
+@pytest.fixture
+def made_up(tmp_path, monkeypatch, robots):
+    """Return a campaign whose runs a cluster pretends to do; its arms are not looked at."""
+    campaign = campaign_of([failed_state(name) for name in ('one', 'two', 'three')])
+    monkeypatch.setattr(Arm, 'load', lambda arm: robots['ur5'])
+    return campaign, ResultFolder(tmp_path / 'out')
+
+
+def test_a_cluster_that_is_lost(made_up, monkeypatch):
+    """All of it ends; started again, the campaign keeps what was done."""
+    campaign, out = made_up
+    options = CampaignOptions('tcp://x:1')
+    use_cluster(monkeypatch, 'three')
+    with pytest.raises(IdentificationError, match='not done are three:'):
+        run_campaign(campaign, out, options)
+    use_cluster(monkeypatch)
+    said = []
+    found = run_campaign(
+        campaign, out, options, lambda done, total, text: said.append((done, total))
+    )
+    assert found.kept == ('one', 'two')
+    assert [one['error'] for one in found.states] == ['made up'] * 3
+    assert said == [(0, 1), (1, 1)]
+    # Failed runs are kept, until they are to be tried again.
+    assert run_campaign(campaign, out, options).kept == ('one', 'two', 'three')
+    assert run_campaign(campaign, out, replace(options, retry=True)).kept == ()

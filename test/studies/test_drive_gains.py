@@ -3,17 +3,21 @@
 
 """Drive gains: eq. 32 of Tika et al., both approaches, a known payload, and what is not seen."""
 
+from dataclasses import replace
 
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
+from robot_identification.errors import NotIdentifiableError
 from robot_identification.model.parameters import NamedJoints
 from robot_identification.model.regressor import prior_inertial_parameters, static_regressor
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, DriveGains, DriveGainsOptions, fit_gain, fit_gains, Readings,
+    average_approaches, compare_with_known, DriveGains, DriveGainsOptions, fit_gain, fit_gains,
+    GainPoint, Readings,
 )
 from robot_identification.studies.drive_gains.motion import mixed_total_least_squares
 from robot_identification.studies.drive_gains.static_poses import find_static_poses, group_poses
+from studies.payload_cases import BODY, carrying, true_arm
 
 NAMES = tuple(f'joint_{number}' for number in range(1, 7))
 ANY_CURRENT = DriveGainsOptions(smallest_current=0.0)
@@ -106,6 +110,36 @@ def test_one_approach_is_biased_by_the_stated_figure(ur5, rng):
     assert abs(slight.gain - 13.0) <= slight.bias_bound * 1.01
 
 
+def test_gains_are_compared_with_those_known_before(robots):
+    """A payload in gram is doubted; swapped bags give no gain, whatever sign the arm has."""
+    robot = robots['ur5']
+    torque = np.array([-20.0, 10.0, 15.0])
+
+    def found(factors):
+        return poses_fit(robot.joint_names, [
+            [GainPoint(factor * t, t / gain, 0.0) for t in torque]
+            for factor, gain in zip(factors, robot.drives.drive_gain, strict=True)
+        ])
+
+    options = DriveGainsOptions()
+    near = found(np.full(robot.n, 1.1))
+    assert compare_with_known(robot, near, options).notes == ()
+    (note,) = compare_with_known(robot, found(np.full(robot.n, 1000.0)), options).notes
+    assert 'shoulder_pan_joint (1.36e+04 N m/A, before 13.6)' in note and 'payload in kg' in note
+    turned = np.ones(robot.n)
+    turned[2] = -1.0
+    checked = compare_with_known(robot, found(turned), options)
+    assert checked.unseen == ('elbow_joint',)
+    assert 'are the bags' in checked.joints[2].reason
+    other = robot.with_drive_gains(turned * robot.drives.drive_gain)
+    assert compare_with_known(other, found(turned), options).unseen == ()
+    with pytest.raises(NotIdentifiableError, match='swapped'):
+        compare_with_known(robot, found(-np.ones(robot.n)), options)
+    drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
+    unknown = replace(robot, drives=drives)
+    assert compare_with_known(unknown, found(-np.ones(robot.n)), options).notes == ()
+
+
 @given(SEEDS)
 def test_mixed_total_least_squares(seed):
     """Without noise it is exact, whatever the exact columns are."""
@@ -154,3 +188,8 @@ def test_dwells_and_their_sides(rng):
     assert find_static_poses(stamps[:1], q[:1]) == ()
     # A creep at twice the limit is no rest.
     assert find_static_poses(stamps, q + 2.0e-3 * stamps[:, None]) == ()
+
+
+@pytest.fixture(scope='module')
+def arm(robots):
+    return robots['ur5'], true_arm(robots['ur5']), carrying(robots['ur5'], BODY)

@@ -33,7 +33,6 @@ CONDITIONS = ((COLD, 0.0), (COLD, MASS), (WARM, 0.0), (WARM, MASS))
 WITHIN = 0.02
 LIFT, REACH = 1, 2
 SHORT = SegmentPlan(count=5, longest=2.0, slowest=0.1)
-LONG = SegmentPlan(count=6, slowest=0.3, longest=4.0)
 
 
 @pytest.fixture(scope='module')
@@ -111,26 +110,6 @@ def test_curves_give_the_simulated_friction_within_two_per_cent(found, truth, jo
     for symbol, true in (('fcl', 0.05), ('fvT', -0.012 * truth.viscous[number])):
         assert abs(terms[symbol].value - true) < 4.0 * terms[symbol].error
         assert terms[symbol].error < 0.1 * abs(true)
-
-
-def asymmetric(stamps, motion, torque):
-    """Return torques with half a newton metre more one way than the other, at every speed."""
-    extra = np.zeros_like(torque)
-    extra[:, LIFT] = 0.5 * (motion.dq[:, LIFT] > 0.0) - 0.5 * (motion.dq[:, LIFT] < 0.0)
-    return torque + np.abs(extra)
-
-
-def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
-    """What does not turn around stands in the even part, and in the offset of the curve."""
-    # The gravity of one joint that turns is ``a cos q + b sin q`` exactly, so a constant is none.
-    dataset = segment_dataset(robot, truth, 'lift', change=asymmetric, plan=LONG)
-    found = map_friction(robot, [run_of(dataset)])
-    assert {point.gravity for point in found.points} == {HARMONIC}
-    for point in found.points:
-        assert abs(point.even - 0.5) < 4.0 * point.even_error
-    offset = next(t for t in found.curves['lift'].terms if t.symbol == 'f0')
-    assert abs(offset.value - 0.5) < 4.0 * offset.error
-    assert offset.error < 0.2
 
 
 def test_motions_of_several_joints_are_no_segments(robot, truth):

@@ -100,22 +100,6 @@ def test_the_nearest_in_time_are_paired_and_other_speeds_are_not():
     ]
 
 
-def test_errors_of_a_mean_grow_with_correlation():
-    """The same scatter, once from value to value and once in long waves."""
-    rng = np.random.default_rng(1)
-    white, waves = [], []
-    for _ in range(200):
-        drawn = rng.normal(size=30)
-        smooth = np.convolve(rng.normal(size=34), np.ones(5), 'valid') / np.sqrt(5.0)
-        white.append((*robust_mean(drawn),))
-        waves.append((*robust_mean(smooth),))
-    for found, least in ((white, 0.8), (waves, 0.55)):
-        means, errors = np.array(found).T
-        # Windows of 30 values tell an error that is a little small, as they always do.
-        assert least < np.median(errors) / np.std(means) < 1.3
-    assert np.median(np.array(waves)[:, 1]) > 1.3 * np.median(np.array(white)[:, 1])
-
-
 SPEEDS = np.geomspace(0.02, 2.0, 12)
 NOISE = 0.01
 

@@ -9,7 +9,6 @@ The truth is written out here, formula by formula, and shares no code with the l
 
 from functools import lru_cache
 
-from long_tests import some_by_day
 import numpy as np
 import pytest
 from robot_identification.model import FRICTION_LAWS, JointMotion, parse_friction
@@ -112,27 +111,6 @@ def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
     assert fit.deviation == pytest.approx(NOISE, rel=0.05)
     places = [(law.name, name) for law in fit.laws for name in law.shape]
     assert [(one.law, one.name) for one in fit.constants] == places
-
-
-@pytest.mark.parametrize('memory', some_by_day([0.95, 0.0], 1))
-def test_errors_are_the_scatter_over_repetitions(memory):
-    """Of white noise, and of noise with a memory of 20 samples."""
-    # That noise counts for more than it seems. Forty repetitions know a standard deviation to 11
-    # %; stated errors within half and twice.
-    motion = scene()
-    clean = power(motion, 3.0, 4.0, 0.3, 0.03, 0.6)
-    rng, found, stated = np.random.default_rng(5), [], []
-    for _ in range(40):
-        noise = rng.normal(size=clean.size)
-        for k in range(1, len(noise)):
-            noise[k] = memory * noise[k - 1] + np.sqrt(1.0 - memory**2) * noise[k]
-        fit = fit_all(
-            motion, clean + NOISE * noise, parse_friction('coulomb,power_viscous,offset')
-        )
-        found.append([one.value for one in fit.constants])
-        stated.append([one.standard_error for one in fit.constants])
-    ratio = np.mean(stated, axis=0) / np.std(found, axis=0)
-    assert np.all((ratio > 0.5) & (ratio < 2.0)), ratio
 
 
 @pytest.mark.parametrize('name', [n for n, law in FRICTION_LAWS.items() if law.shape])

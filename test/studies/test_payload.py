@@ -8,11 +8,15 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
+from robot_identification.errors import NotIdentifiableError
 from robot_identification.model.identified_model import with_payload
 from robot_identification.model.payload import joint_parameters
-from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import Motion, static_regressor
+from robot_identification.recording.recording import Recording
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
-from robot_identification.studies.payload.estimate import estimate_payload, PayloadOptions
+from robot_identification.studies.payload.estimate import (
+    estimate_payload, PayloadOptions, resting_run,
+)
 from studies.payload_cases import (
     bare_model, BODY, carrying, moving, NOISE, run_of, torque_of_simulator, true_arm,
 )
@@ -135,3 +139,36 @@ def test_rests_alone_give_mass_and_centre(case, rng):
     assert np.all(found.payload.inertia == 0.0)
     assert np.all(np.isnan(found.errors.inertia))
     assert any('inertia cannot be seen at rest' in note for note in found.notes)
+
+
+def test_rests_of_a_recording_are_averaged_over_both_sides(case):
+    """Static friction is taken off where a pose was reached from above and from below."""
+    robot, _, model, _, _ = case
+    poses = poses_of_rest(4, np.random.default_rng(4))
+    rows, sides = [], []
+    for pose in poses:
+        for side in (-1.0, 1.0):
+            away = np.linspace(0.2, 0.0, 100)[:, None]
+            rows += [pose - side * away, np.tile(pose, (300, 1))]
+            sides += [np.full(400, side)]
+    q, side = np.vstack(rows), np.concatenate(sides)
+    stamps = np.arange(len(q)) * 0.01
+    W = static_regressor(robot, q)
+    gravity = (W @ model.theta_lifted[:60]).reshape(q.shape)
+    recording = Recording(
+        'made up', '/joint_states', robot.joint_names, stamps, q, np.zeros_like(q),
+        gravity + 5.0 * side[:, None],
+    )
+    run, notes = resting_run(model, [recording], PayloadOptions())
+    assert len(run.tau) == len(poses)
+    assert notes == ()
+    # The mean of equal numbers of +5 and -5.
+    np.testing.assert_allclose(
+        run.tau, (static_regressor(robot, poses) @ model.theta_lifted[:60]).reshape(poses.shape),
+        atol=1e-9,
+    )
+    half = replace(recording, stamps=stamps[:400], q=q[:400], effort=recording.effort[:400])
+    run, notes = resting_run(model, [half], PayloadOptions())
+    assert 'reached from one side only' in notes[0]
+    with pytest.raises(NotIdentifiableError, match='never rests for 9 s'):
+        resting_run(model, [recording], PayloadOptions(shortest_rest=9.0))
