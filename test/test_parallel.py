@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who does the jobs makes no difference, and a lost process costs time only."""
+"""Work has one BLAS thread, wherever it is done."""
 
 import inspect
 import threading

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What names, docstrings, comments, messages and pages say, and that they say it."""
+"""Words of the field, and texts that neither steer a terminal nor fill it."""
 
 from pathlib import Path
 import re

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The doctor says the worst first, and its conclusion agrees with what stands above it."""
+"""The doctor: its warnings, its conclusion, and what it shares with `identify`."""
 
 import json
 import re

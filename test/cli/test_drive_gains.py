@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`drive-gains` on the simulator with static friction: within 1 %, with the scale or not."""
+"""`drive-gains` on the simulator with static friction: within 1 %."""
 
 import json
 

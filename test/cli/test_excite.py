@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`excite` as a user types it: searches that go on, motions of others, bags, pictures."""
+"""`excite` as a user types it: motions of others, limits that are broken, bags."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`payload` from files: a bag with a known body, the bare arm's model, and what is left behind."""
+"""`payload` from files: a bag with a known body and the model of the bare arm."""
 
 from dataclasses import replace
 import json

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What people type: positional descriptions, result folders, units, and misspelt words."""
+"""The command line on any machine: units, misspelt words, paths of any letters, signals."""
 
 import json
 import math

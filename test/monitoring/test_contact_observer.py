@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From joint states to touches: what is said of a simulated arm, and what is not."""
+"""Contact from joint states: external torques with the time constant that is stated."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recursive least squares end where the batch does, follow what changes, and lose nothing."""
+"""Recursive least squares end where the batch does, and follow what changes."""
 
 
 from hypothesis import given

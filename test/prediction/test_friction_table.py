@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of friction is the laws' own torque in steady sliding."""
+"""The table of friction is the laws' own torque in steady sliding, its page the benchmark's."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sample by sample, from the past only, with the delay it states."""
+"""Sample by sample, from the past only, with the delay it states, and with corrections."""
 
 from dataclasses import replace
 

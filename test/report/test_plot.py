@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures as SVG: what is drawn lies where its numbers say, and ticks are round."""
+"""Figures as SVG: curves lie where their numbers say."""
 
 import re
 from xml.etree import ElementTree

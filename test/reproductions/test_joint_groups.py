@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Groups of joints one after the other find the truth; leaving the wrist out does not."""
+"""Groups of joints in turn find the truth; the closed-form rules give the set of QR."""
 
 from dataclasses import replace
 

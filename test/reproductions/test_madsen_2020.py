@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Madsen et al.: counts of parameters, the simulated gears, and claims that follow numbers."""
+"""Madsen et al.: counts of parameters, and the simulated gears."""
 
 from dataclasses import replace
 from types import SimpleNamespace

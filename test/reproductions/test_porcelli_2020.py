@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Porcelli 2020: the numbers that the page rests on, and claims that follow from numbers."""
+"""Porcelli 2020: the numbers that the page rests on."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rajagopal 2017: the numbers that the page rests on, and claims that follow from numbers."""
+"""Rajagopal 2017: the numbers that the page rests on."""
 
 from dataclasses import replace
 

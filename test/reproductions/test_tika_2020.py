@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tika et al.: what is printed, the order of their list, and claims that follow their numbers."""
+"""Tika et al.: the printed numbers, and the order of their list."""
 
 from dataclasses import replace
 

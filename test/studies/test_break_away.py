@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What repeats of a break-away test say: against NumPy, SciPy and Matplotlib; their files."""
+"""Repeats of a break-away test: against NumPy and Matplotlib; their file."""
 
 from dataclasses import replace
 import math

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Campaign files: what they say, and what is refused by name."""
+"""Campaign files, the record of a campaign, and the drift that it shows."""
 
 from contextlib import closing
 from dataclasses import fields

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Drive gains: eq. 32 of Tika et al., both approaches, a known payload, and what is not seen."""
+"""Drive gains: eq. 32 of Tika et al., both approaches, and rests."""
 
 from dataclasses import replace
 

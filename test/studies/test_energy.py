@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Energy of a motion: MuJoCo's kinetic energy, the balance of work, intervals and thresholds."""
+"""Energy of a motion: MuJoCo's kinetic energy, the balance of work, and intervals."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The friction map against the friction of simulated arms: points, curves, load, temperature."""
+"""The friction map against simulated arms, and the motion that it is made from."""
 
 import re
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Segments and pairs of them, in motions whose torque is written down."""
+"""Segments, pairs of them, and curves: the laws behind the points are found."""
 
 from estimation.arm_problems import dataset_of
 from hypothesis import given, settings, strategies as st

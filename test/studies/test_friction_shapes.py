@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Shape constants by separable least squares: known ones are found, with errors that hold.
+Shape constants by separable least squares: known ones are found.
 
 The truth is written out here, formula by formula, and shares no code with the laws.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Drift of simulations from a recording that MuJoCo made, and what is said of it."""
+"""Drift of simulations from a recording that MuJoCo made."""
 
 from dataclasses import replace
 

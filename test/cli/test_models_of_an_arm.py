@@ -1,11 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`predict --energy`, from a model and a bag or a trajectory to its files."""
+"""`predict --energy`, `temperature` and `compare`, from models of an arm to their files."""
 
 import csv
+import json
 
-from builders import answer, joint_states, refusal, write_bag
+from builders import answer, contents, joint_states, refusal, run_command, succeed, write_bag
 from identified_arms import WarmArm
 import numpy as np
 import pytest
@@ -67,3 +68,64 @@ def test_energy_of_a_bag(files, tmp_path):
     assert page.index('Above') < page.index('not a safety function') < page.index('Over time')
     assert page.count('class="plot"') == 3
     assert '--force' in refusal('predict', model, bag, '--energy', '-o', out)
+
+
+JOINTS = ('pan', 'lift', 'reach')
+
+
+@pytest.fixture(scope='module')
+def warmed(tmp_path_factory):
+    """Return model files of an arm at three temperatures, made without bags."""
+    folder = tmp_path_factory.mktemp('models')
+    arm = WarmArm(folder)
+    paths = []
+    for number, warmth in enumerate((22.0, 29.0, 38.0)):
+        paths.append(folder / f'model_{number}.yaml')
+        paths[-1].write_text(dump_model(arm.run(warmth, number)))
+    return paths
+
+
+def test_files_are_whole_and_not_overwritten(warmed, tmp_path):
+    out = tmp_path / 'out'
+    first = succeed('temperature', *warmed, '-o', out)
+    assert set(contents(out)) == {
+        'temperature.json', 'identified_model.yaml', 'report.html', 'results.txt',
+    }
+    before = contents(out)
+    assert '--force' in refusal('temperature', *warmed, '-o', out)
+    assert contents(out) == before
+    forced = run_command('temperature', *warmed, '-o', out, '--force')
+    assert (forced.code, contents(out)) == (0, {
+        **before, 'report.html': (out / 'report.html').read_bytes(),
+    })
+    report = (out / 'report.html').read_text()
+    assert report.count('<figure>') == report.count('<svg class="plot"') == 3
+    assert all(f'<th scope="row">{joint}</th>' in report for joint in JOINTS)
+    text = (out / 'results.txt').read_text()
+    assert first.out.startswith(text)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.fixture(scope='module')
+def models(tmp_path_factory):
+    """Return model files of a cold and a warm arm, and of the cold one once more."""
+    folder = tmp_path_factory.mktemp('models')
+    arm = WarmArm(folder)
+    paths = []
+    for name, warmth, seed in (('cold', 22.0, 1), ('warm', 38.0, 2), ('again', 22.0, 3)):
+        paths.append(folder / f'{name}.yaml')
+        paths[-1].write_text(dump_model(arm.run(warmth, seed)))
+    return paths
+
+
+def test_cold_warm_and_cold_again(models):
+    """Each against the first: friction moved in one, nothing in the other."""
+    outcome = run_command('compare', *models, '--json')
+    assert (outcome.code, outcome.err) == (0, '')
+    warm, again = json.loads(outcome.out)['pairs']
+    assert warm['differ']
+    assert [group['group'] for group in warm['groups'] if group['moved']] == ['viscous']
+    assert not again['differ']
+    assert [pair['second'] for pair in (warm, again)] == [str(path) for path in models[1:]]
+    largest = zip(warm['torque']['largest'], again['torque']['largest'], strict=True)
+    assert all(one > other for one, other in largest)
