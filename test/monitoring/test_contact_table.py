@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-<<<<<<< HEAD
 """The page on contact has the figures of the study, and a small one runs here."""
-=======
-"""The page on contact has the figures of the benchmark, whose chain is that of the node."""
->>>>>>> 7796fff0 (Name in the heads of test files what they hold now)
 
 from dataclasses import replace
 
