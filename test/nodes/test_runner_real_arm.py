@@ -521,16 +521,17 @@ def test_the_scaled_controller_follows_the_slider(scaled):
 
 
 def test_a_slider_that_stays_at_zero_is_a_fault(scaled):
-    """The goal is taken back: it would go on with the slider."""
+    """Nothing is left in the controller: it would go on with the slider."""
     arm, _ = scaled
-    arm.configure(scaling_timeout=4.0)
-    reason, told = arm.execute(
-        'FAULT', factor=5.0, order=('set_scaling', 0.0), **{**USUAL, 'dry_run': False}
+    reason, _ = arm.execute(
+        'FAULT', factor=5.0, order=('set_scaling', 0.0),
+        **{**USUAL, 'dry_run': False, 'scaling_timeout': 4.0},
     )
     assert 'slider' in reason
+    told = len(arm.told)
     arm.order('set_scaling', 1.0)
-    arm.check_fault(told + 2)
-    arm.configure(scaling_timeout=60.0)
+    arm.check_fault(told)
+    arm.configure(scaling_timeout=30.0)
 
 
 def test_a_way_begins_where_the_controller_holds_the_arm(scaled):
