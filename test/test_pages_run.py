@@ -50,7 +50,7 @@ LEFT_OUT = {
 DAY = ('README.md',)
 NIGHT = (
     'docs/your_own_log.md',
-    'docs/quick_start.md', 'docs/export.md', 'docs/drift.md', 'docs/compare.md', 'docs/payload.md',
+    'docs/quick_start.md', 'docs/export.md', 'docs/compare.md', 'docs/payload.md',
     'docs/prediction.md', 'docs/descriptions.md', 'docs/experiments.md', 'docs/excitation.md',
     'docs/effort.md', 'docs/energy.md',
     'docs/temperature.md', 'docs/simulation.md', 'docs/ros2_control.md', 'docs/many_bags.md',

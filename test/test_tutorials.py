@@ -1,7 +1,12 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tutorials: what needs no robot is run as it stands, what needs one is checked by name."""
+"""
+The tutorial of Universal Robots.
+
+What needs no robot is run as it stands, for an e-Series and a CB3 arm; what needs one is checked
+by name.
+"""
 
 from contextlib import chdir
 from functools import cache
@@ -19,7 +24,9 @@ from robot_identification.files import dump_yaml, read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 NODES = ROOT / 'robot_identification' / 'nodes'
-PAGES = {name: ROOT / 'docs' / f'tutorial_{name}.md' for name in ('ur5e', 'cb3')}
+PAGE = ROOT / 'docs' / 'tutorial_ur.md'
+ARM_OF_THE_PAGE = 'ur5e'
+ARMS = (ARM_OF_THE_PAGE, 'ur5')
 SERVED = (ROOT / 'security' / 'policies' / 'operator.xml').read_text()
 OWN = 'robot-identification'
 NEEDS_ROBOT = '# needs the robot'
@@ -59,28 +66,28 @@ class Run(NamedTuple):
     said: str
 
 
-def blocks(path: Path) -> list[Block]:
-    """Return the console blocks of a page in their order."""
+def blocks() -> list[Block]:
+    """Return the console blocks of the page in their order."""
     found = []
-    for text in re.findall(r'^```console\n(.*?)^```$', path.read_text(), re.M | re.S):
+    for text in re.findall(r'^```console\n(.*?)^```$', PAGE.read_text(), re.M | re.S):
         first, *_ = lines = text.splitlines()
         robot = first == NEEDS_ROBOT
         found.append(Block(robot, tuple(lines[1:] if robot else lines)))
     return found
 
 
-def commands(path: Path, *, robot: bool) -> list[str]:
+def commands(*, robot: bool) -> list[str]:
     """Return the lines that are typed, without prompt, of blocks with or without the robot."""
-    return [line[2:] for block in blocks(path) if block.robot == robot for line in block.lines]
+    return [line[2:] for block in blocks() if block.robot == robot for line in block.lines]
 
 
-def in_text(path: Path) -> list[str]:
-    return re.findall(r'`(ros2 [^`]+)`', re.sub(r'^```.*?^```$', '', path.read_text(),
-                                                flags=re.M | re.S))
+def in_text() -> list[str]:
+    text = re.sub(r'^```.*?^```$', '', PAGE.read_text(), flags=re.M | re.S)
+    return re.findall(r'`(ros2 [^`]+)`', text)
 
 
-def ros_commands(path: Path) -> list[list[str]]:
-    lines = [*commands(path, robot=True), *commands(path, robot=False), *in_text(path)]
+def ros_commands() -> list[list[str]]:
+    lines = [*commands(robot=True), *commands(robot=False), *in_text()]
     return [shlex.split(line) for line in lines if line.startswith('ros2 ')]
 
 
@@ -112,26 +119,24 @@ def run_line(line: str) -> Run:
     return Run(line, outcome.code, outcome.err)
 
 
-@pytest.fixture(scope='module', params=[
-    pytest.param(name, marks=long_test) for name in ('ur5e', 'cb3')
-])
-def walked(request, without_pictures, tmp_path_factory) -> tuple[Path, Path, list[Run]]:
-    """Return a page, the folder in which its blocks without a robot were run, and the runs."""
-    page, folder = PAGES[request.param], tmp_path_factory.mktemp(request.param)
+@pytest.fixture(scope='module', params=[pytest.param(arm, marks=long_test) for arm in ARMS])
+def walked(request, without_pictures, tmp_path_factory) -> tuple[Path, list[Run]]:
+    """Return the folder in which the blocks without a robot were run for an arm, and the runs."""
+    folder = tmp_path_factory.mktemp(request.param)
     runs = []
     with chdir(folder):
-        for line in commands(page, robot=False):
-            runs.append(run_line(line))
+        for line in commands(robot=False):
+            runs.append(run_line(line.replace(ARM_OF_THE_PAGE, request.param)))
             if runs[-1].code:
                 break
-    return page, folder, runs
+    return folder, runs
 
 
 def test_every_command_without_a_robot_ends_well(walked):
     """In the order of the page, each on what those before it have written."""
-    page, folder, runs = walked
+    folder, runs = walked
     assert [(run.line, run.said) for run in runs if run.code] == []
-    assert len(runs) == len(commands(page, robot=False))
+    assert len(runs) == len(commands(robot=False))
     verbs = {shlex.split(run.line)[1] for run in runs if run.line.startswith(OWN)}
     assert verbs >= {
         'urdf', 'init', 'excite', 'simulate', 'doctor', 'identify', 'validate', 'predict',
@@ -142,29 +147,26 @@ def test_every_command_without_a_robot_ends_well(walked):
         words = shlex.split(run.line)
         if '-o' in words:
             assert (folder / words[words.index('-o') + 1]).exists(), run.line
-    kept = re.findall(r'^\| `(study/[^`]+)` \|', page.read_text(), re.M)
+    kept = re.findall(r'^\| `(study/[^`]+)` \|', PAGE.read_text(), re.M)
     # It comes from repeated runs, by the coordinator.
     assert [name for name in kept if not (folder / name).exists()
             and not name.endswith('temperature_runs.json')] == []
 
 
-@pytest.mark.parametrize('name', sorted(PAGES))
-def test_blocks_are_typed_lines(name):
+def test_blocks_are_typed_lines():
     """Nothing stands in a console block but commands; other blocks would be missed."""
-    page = PAGES[name]
-    assert len(blocks(page)) == page.read_text().count('```') // 2
-    for block in blocks(page):
+    assert len(blocks()) == PAGE.read_text().count('```') // 2
+    for block in blocks():
         assert block.lines
         assert all(line.startswith('$ ') for line in block.lines), block.lines
         if not block.robot:
             assert {line.split()[1] for line in block.lines} <= {OWN, *SHELL}
 
 
-@pytest.mark.parametrize('name', sorted(PAGES))
-def test_motions_that_are_executed_were_designed(name):
+def test_motions_that_are_executed_were_designed():
     """Every `trajectory_file` of a run is one that `excite` has written before."""
     designed, executed = set(), set()
-    for line in [line[2:] for block in blocks(PAGES[name]) for line in block.lines]:
+    for line in [line[2:] for block in blocks() for line in block.lines]:
         if line.startswith(f'{OWN} excite'):
             words = shlex.split(line)
             designed.add(words[words.index('-o') + 1])
@@ -173,10 +175,9 @@ def test_motions_that_are_executed_were_designed(name):
     assert executed
 
 
-@pytest.mark.parametrize('name', sorted(PAGES))
-def test_launch_arguments_are_declared(name):
+def test_launch_arguments_are_declared():
     """Ours by our files; those of others by what they are known to declare."""
-    launched = [words[2:] for words in ros_commands(PAGES[name]) if words[1] == 'launch']
+    launched = [words[2:] for words in ros_commands() if words[1] == 'launch']
     assert {package for package, *_ in launched} == {
         'robot_identification', *(package for package, _ in FOREIGN_ARGUMENTS)
     }
@@ -189,11 +190,10 @@ def test_launch_arguments_are_declared(name):
         assert given <= set(known), f'{file}: {given - set(known)}'
 
 
-@pytest.mark.parametrize('name', sorted(PAGES))
-def test_nodes_parameters_and_services_are_there(name):
+def test_nodes_parameters_and_services_are_there():
     """`ros2 param set`, `ros2 run` and `ros2 service call` name what our nodes declare."""
     seen = set()
-    for words in ros_commands(PAGES[name]):
+    for words in ros_commands():
         verb = words[1:3]
         if verb == ['param', 'set']:
             node, parameter, _ = words[3:]

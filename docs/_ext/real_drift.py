@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Picture of drift.md: motion of a real joint, measured, and simulated before and after.
+Picture of sim_to_real_mujoco.md: motion of a real joint, measured, and simulated before and after.
 
 `python docs/_ext/real_drift.py MODEL BAG --start 14.52 --joint panda_joint4 -o picture.svg`, with
 a model that was identified from the time before `--start`.

@@ -10,7 +10,7 @@ Khalil for arms in modified Denavit-Hartenberg frames. Singular values cross-che
 
 References
 ----------
-.. [1] M. Gautier, "Numerical calculation of the base inertial parameters of robots",
+.. [Gau91] M. Gautier, "Numerical calculation of the base inertial parameters of robots",
    J. Robotic Systems 8(4), 1991.
 
 """
@@ -215,7 +215,7 @@ def reduce_to_base(
     seed: int = 0,
 ) -> BaseReduction:
     """
-    Find the base parameters of an arm [1]_.
+    Find the base parameters of an arm [Gau91]_.
 
     Of the arm in its mounting, with the columns of `parameters`. The inertial ones are stated in
     `frames`, by default the joint frames; `preference`, a key of PREFERENCES, says which lead. Of

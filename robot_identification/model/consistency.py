@@ -11,7 +11,7 @@ torques computed from either say nothing of the arm.
 
 References
 ----------
-.. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically consistent
+.. [WKS18] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically consistent
    inertial parameter identification", IEEE RA-L 3(1), 2018.
 
 """
@@ -130,7 +130,7 @@ def _with_inertias(robot: RobotModel, bodies: FloatArray) -> pin.Model:
 
 def pseudo_inertia(parameters: FloatArray) -> FloatArray:
     """
-    Return the pseudo-inertia (4, 4) of a link's parameters (10,) in Pinocchio's order [1]_.
+    Return the pseudo-inertia (4, 4) of a link's parameters (10,) in Pinocchio's order [WKS18]_.
 
     It is positive definite exactly if the parameters are physically consistent.
     """
@@ -141,7 +141,7 @@ def pseudo_inertia(parameters: FloatArray) -> FloatArray:
 
 
 def from_pseudo_inertia(matrix: FloatArray) -> FloatArray:
-    """Return the inertial parameters, shape (10,), of a pseudo-inertia, shape (4, 4) [1]_."""
+    """Return the inertial parameters, shape (10,), of a pseudo-inertia, shape (4, 4) [WKS18]_."""
     parameters: FloatArray = pin.PseudoInertia.FromMatrix(
         np.asarray(matrix, dtype=float)
     ).toDynamicParameters()

@@ -4,7 +4,7 @@
 """
 Xacro descriptions, expanded by the program of that name in a process that cannot run away.
 
-Docs: docs/errors.md.
+Docs: docs/descriptions.md.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ HEARTBEAT = 0.1  # [s]; chosen: a disk that is full is noticed this soon
 # one report to the next; chosen: half a second and a second.
 _CHECK, _REPORT = 5, 10
 # What a topic takes at most [bytes/s]; chosen: six joints at 500 Hz take 156 000 (312 bytes a
-# message, docs/recording.md).
+# message, docs/experiments.md).
 TOPIC_RATE = 250_000
 # The same for those with every interface of the driver, and with four states of the controller
 # [bytes/s]; chosen: 6000 and 1600 bytes a message at 500 Hz.

@@ -25,13 +25,13 @@ from robot_identification.nodes.recording_types import (
 from robot_identification.nodes.topic_thread import AT_A_TIME, TopicThread
 from robot_identification.recording import BagWriter, OfferedQos
 
-# Messages; chosen: 4 s of a 500 Hz driver, as the disk may stall that long (docs/recording.md).
+# Messages; chosen: 4 s of a 500 Hz driver, as the disk may stall that long (docs/experiments.md).
 DEPTH = 2000
 # [bytes]; chosen: 0.3 s of six joints at 500 Hz. Killed recorders were measured to lose 0.23 s
 # with chunks of 64 KiB and 5.8 s with those of 1 MiB.
 CHUNK_SIZE = 48 * 1024
-# A killed process loses at most this much, and what it had not taken yet [s] (docs/recording.md);
-# chosen: twice the period of the heartbeat.
+# A killed process loses at most this much, and what it had not taken yet [s]
+# (docs/experiments.md); chosen: twice the period of the heartbeat.
 FLUSH_PERIOD = 0.2
 # From one look at losses and publishers to the next [s]; chosen: as the node's heartbeat.
 EVENT_PERIOD = 0.1

@@ -29,7 +29,7 @@ QUESTION_PERIOD = 0.08
 # 500 Hz. A recorder that was kept from running for less has lost nothing; one that fails says so
 # at once, and an arm that is moved unrecorded is in no danger.
 STATUS_TIMEOUT = 0.8
-# From the end of a motion to that of its bag [s] (docs/recording.md); chosen: rest is recorded,
+# From the end of a motion to that of its bag [s] (docs/experiments.md); chosen: rest is recorded,
 # too.
 AFTERWARDS = 0.5
 FAILURES = 'FAULT', 'FAILED', 'failed'

@@ -121,7 +121,7 @@ def test_rosbag2_reindexes_and_plays_the_bag_of_a_killed_recorder(graph, tmp_pat
     bag_command(graph, 'reindex', '-s', 'mcap', bag)
     assert 'Messages:' in bag_command(graph, 'info', bag)
     recording = read_recording(bag, JOINTS)
-    # The last 0.2 s may not have been written yet (docs/recording.md).
+    # The last 0.2 s may not have been written yet (docs/experiments.md).
     assert COUNT - 0.2 / PERIOD <= len(recording) <= COUNT
     assert recording.metadata['robot'] == 'an_arm'
     heard = graph.hear(JointState, '/joint_states')

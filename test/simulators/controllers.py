@@ -368,7 +368,7 @@ class Bench:
         return found
 
     def report(self, found: Movement, reason: str) -> None:
-        """Print the row of a table (docs/controller_runs.md)."""
+        """Print the row of a table (docs/execution.md)."""
         print(
             f'| {os.environ["PYTEST_CURRENT_TEST"].partition("::")[2]} | '
             f'{self.runner.state[0]}: {reason} | {np.abs(found.dq[0]).max():.2f} | '

@@ -6,7 +6,7 @@ The runner on the real controllers of ros2_control: what it does, and what is do
 
     pytest -rA test/simulators/test_controllers.py
 
-It needs controller_manager, ros2_controllers and ur_controllers (docs/controller_runs.md).
+It needs controller_manager, ros2_controllers and ur_controllers (docs/execution.md).
 """
 
 import signal
