@@ -13,7 +13,7 @@ from . import contact, coverage, tracking, wrong_recordings
 RESULTS = Path(__file__).resolve().parent / 'results'
 STUDIES = {
     'wrong_recordings': wrong_recordings,  # docs/verdict.md
-    'coverage': coverage,  # docs/statistics.md
+    'coverage': coverage,  # docs/identification.md#how-wrong-may-a-parameter-be
     'contact': contact,  # docs/contact.md
     'tracking': tracking,  # docs/feed_forward.md
 }
