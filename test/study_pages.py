@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def medians(study, repeats=1):
     """Return the median of every figure by its name, of a study with enough repeats."""
-    path = ROOT / 'studies' / 'results' / f'{study}.json'
+    path = ROOT / 'validation_studies' / 'results' / f'{study}.json'
     if not path.is_file():
-        pytest.skip(f'no {path.name}: run `python -m studies {study}`')
+        pytest.skip(f'no {path.name}: run `python -m validation_studies {study}`')
     content = json.loads(path.read_text(encoding='utf-8'))
     assert content['repeats'] >= repeats
     return {figure['name']: figure['median'] for figure in content['figures']}

@@ -16,7 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECKED = (
-    'robot_identification', 'launch', 'test', 'benchmarks', 'reproductions', 'studies', 'docs',
+    'robot_identification', 'launch', 'test', 'benchmarks', 'reproductions',
+    'validation_studies', 'docs',
     'setup.py',
 )
 FILES = [ROOT / 'setup.py', *(path for name in CHECKED for path in (ROOT / name).rglob('*.py'))]

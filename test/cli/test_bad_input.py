@@ -334,8 +334,6 @@ def test_unknown_gains_are_accepted_as_a_relative_scale(kit):
     assert not (kit.results / 'arm.urdf').exists()
 
 
-
-
 def test_every_error_class_has_a_documented_exit_code():
     from robot_identification import errors
 

@@ -95,7 +95,7 @@ def test_better_is_sure_by_the_t_distribution(scatter, level):
 def test_a_tool_that_the_urdf_lacks_is_no_prior(with_tool):
     """The other links still are; without a tool all are. The truth is MuJoCo's."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    from studies.wrong_recordings import AUTOMATIC, make_arm
+    from validation_studies.wrong_recordings import AUTOMATIC, make_arm
     made = make_arm('ur5', 0, with_tool=with_tool)
     choice = choose(made.robot, [made.training], 'A', AUTOMATIC, with_prior=True)
     tool = 'the link behind wrist_3_joint is another body than in the URDF'

@@ -7,7 +7,6 @@ Broken and hostile descriptions: refused by name, or used with a warning that na
 The kinds of faults that are refused are listed in docs/descriptions.md.
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 from builders import joint, link, robot_urdf, run_command, two_link_urdf

@@ -12,7 +12,7 @@ import pytest
 from robot_identification.monitoring.collision import CollisionThresholds, SURE
 from study_pages import medians, page_table
 
-study = pytest.importorskip('studies.contact')
+study = pytest.importorskip('validation_studies.contact')
 
 FORCES = (10, 20, 30, 50)
 

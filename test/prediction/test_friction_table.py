@@ -5,13 +5,13 @@
 
 from dataclasses import replace
 
-from study_pages import medians, page_table
 from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import sliding_torque
 from robot_identification.prediction.friction_table import tabulate_friction
+from study_pages import medians, page_table
 
 SPEEDS = np.array([0.02, 0.1, 0.5, 1.0])
 

@@ -17,7 +17,7 @@ from robot_identification.simulation import (
 from robot_identification.simulation.effort_arm import ControlledArm
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import PHYSICS_STEP
-from studies.controllers import ComputedTorque, PositionLoop, track
+from validation_studies.controllers import ComputedTorque, PositionLoop, track
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

@@ -5,7 +5,8 @@
 What is wrong with a recording is named, and a sound one is not warned of; MuJoCo is the truth.
 
 The arms and what is done to their recordings are those of the calibration in
-studies/wrong_recordings.py, with one seed; shares over many seeds are in docs/verdict.md.
+validation_studies/wrong_recordings.py, with one seed; shares over many seeds are in
+docs/verdict.md.
 """
 
 from dataclasses import replace
@@ -21,7 +22,7 @@ from robot_identification.validation.hypotheses.examination import HYPOTHESES
 from robot_identification.validation.hypotheses.signals import find_one_direction
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-corrupted = pytest.importorskip('studies.wrong_recordings')
+corrupted = pytest.importorskip('validation_studies.wrong_recordings')
 
 SEED = 0
 WRONG = [name for name, one in corrupted.CORRUPTIONS.items() if one.names]

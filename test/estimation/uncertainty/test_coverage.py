@@ -7,7 +7,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 
-study = pytest.importorskip('studies.coverage')
+study = pytest.importorskip('validation_studies.coverage')
 
 REPEATS = 50
 

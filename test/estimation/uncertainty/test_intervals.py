@@ -15,7 +15,7 @@ from robot_identification.estimation import (
 )
 from scipy import stats
 from scipy.signal import lfilter
-from studies.coverage import prediction_half_widths
+from validation_studies.coverage import prediction_half_widths
 
 
 def covariance(matrix, freedom=1e6, held=()):

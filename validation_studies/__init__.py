@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Studies of how right results are, whose tables stand in `docs`: `python -m studies [NAME ...]`.
+Studies of how right results are, whose tables stand in `docs`.
+
+Run: `python -m validation_studies [NAME ...]`.
 
 They take long and run by hand. A study is a file with `measure(repeats)` that returns its figures.
 """

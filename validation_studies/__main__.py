@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`python -m studies`: run studies, write their figures as JSON and one table of all."""
+"""`python -m validation_studies`: run studies, write figures as JSON and one table of all."""
 
 from pathlib import Path
 import sys
@@ -19,4 +19,4 @@ STUDIES = {
 }
 
 if __name__ == '__main__':
-    sys.exit(run_from_command_line('studies', STUDIES, RESULTS))
+    sys.exit(run_from_command_line('validation_studies', STUDIES, RESULTS))
