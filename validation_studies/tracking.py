@@ -21,9 +21,11 @@ import numpy as np
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.estimation.method import PLAIN_FRICTION
 from robot_identification.excitation import FourierParametrization
-from robot_identification.model import IdentifiedModel, load_robot, Motion, RobotModel
+from robot_identification.model import (
+    IdentifiedModel, load_robot, Motion, RigidTorque, RobotModel,
+)
 from robot_identification.pipeline import identify
-from robot_identification.prediction import FeedForward, FeedForwardOptions, RigidTorque
+from robot_identification.prediction import FeedForward, FeedForwardOptions
 from robot_identification.recording import write_simulated_bag
 from robot_identification.simulation import (
     draw_truth, driver_period, GroundTruth, MujocoRobot, quintic, record_motion, Sensors,
