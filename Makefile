@@ -55,7 +55,7 @@ TESTS := echo 'test: all but the nodes' && \
 # mypy takes a processor for 40 s: it has what the tests leave idle, as those of nodes do half of
 # their time. Where the idle class is not allowed, as in some containers, niceness takes its place.
 IDLE := $(if $(shell chrt --idle 0 echo may 2>/dev/null),chrt --idle 0,nice -n 19)
-LINTED := $(wildcard robot_identification launch test benchmarks reproductions validation_studies docs setup.py)
+LINTED := $(wildcard robot_identification launch test benchmarks examples reproductions validation_studies docs setup.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

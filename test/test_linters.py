@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECKED = (
-    'robot_identification', 'launch', 'test', 'benchmarks', 'reproductions',
+    'robot_identification', 'launch', 'test', 'benchmarks', 'examples', 'reproductions',
     'validation_studies', 'docs',
     'setup.py',
 )
