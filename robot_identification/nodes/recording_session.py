@@ -179,11 +179,11 @@ class RecordingSession:
         )
 
     def _is_at_its_place(self) -> bool:
+        # Before the size of the file, which the thread makes larger in between.
+        written = self.writer.byte_count
         try:
             size = self.writer.file.stat().st_size
-            return _identity_of(self.writer.file) == self._identity and (
-                size >= self.writer.byte_count
-            )
+            return _identity_of(self.writer.file) == self._identity and size >= written
         except OSError:
             return False
 

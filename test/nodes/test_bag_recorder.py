@@ -10,6 +10,7 @@ import shutil
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 from builders import custom_data_of, topics_of
 from diagnostic_msgs.msg import DiagnosticArray
@@ -22,6 +23,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import __version__
 from robot_identification.errors import BagError
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
+from robot_identification.nodes.recording_session import _identity_of, RecordingSession
 from robot_identification.nodes.status import STATUS_TIMEOUT
 from robot_identification.recording import DRIVER, DriverRecord, read_driver_record
 from robot_identification.recording.bag import read_recording
@@ -482,6 +484,32 @@ def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
     left = sorted(path.name for path in recorder.bag.glob('*'))
     assert left == ([f'{recorder.bag.name}_0.mcap'] if recorder.bag.exists() else [])
     assert 'can be read there' in recorder.graph.refused(STOP)
+
+
+def test_a_bag_that_grows_while_it_is_looked_at_is_at_its_place(tmp_path):
+    """The thread writes after the size was read: the check must not compare it with what came."""
+    path = tmp_path / 'bag.mcap'
+    path.write_bytes(b'head')
+
+    class Growing:
+        """A file of which a record is written as soon as its size is known."""
+
+        byte_count = 4
+
+        def stat(self):
+            found = path.stat()
+            path.write_bytes(path.read_bytes() + b'more')
+            self.byte_count += 4
+            return found
+
+        @property
+        def file(self):
+            return self
+
+    session = SimpleNamespace(writer=Growing(), _identity=_identity_of(path))
+    assert all(RecordingSession._is_at_its_place(session) for _ in range(3))
+    path.write_bytes(b'')
+    assert not RecordingSession._is_at_its_place(session)
 
 
 def test_too_little_space_is_refused_or_ends_the_recording(recorder):
