@@ -252,8 +252,9 @@ def test_constraints_that_are_too_tight(desk, kind):
 @pytest.mark.parametrize('kind', [JTC, SCALED])
 def test_a_goal_that_is_not_reached(desk, kind):
     """Of the way to the start: the arm rests beside it, and the motion is not begun."""
-    beside = {'each': {'goal': 0.01}, 'constraints': {'goal_time': 0.5}}
-    with desk(kind, runner={'offset': 0.02}, **beside) as arm:
+    # An arm more than 10 mrad from where it is held would be refused before.
+    beside = {'each': {'goal': 0.004}, 'constraints': {'goal_time': 0.5}}
+    with desk(kind, runner={'offset': 0.008}, **beside) as arm:
         spawn(arm, kind)
         since = time.time()
         arm.begin()
