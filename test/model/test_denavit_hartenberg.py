@@ -202,7 +202,6 @@ def test_an_arm_that_branches_has_no_table():
     [
         ({'convention': 'khalil'}, "convention is 'khalil', it must be standard or modified"),
         ({'d': np.zeros(5)}, 'one number for every joint, they have 6, 6, 5, 6'),
-        ({'a': np.zeros((2, 3))}, 'one number for every joint'),
     ],
 )
 def test_wrong_tables_are_refused(changes, message):

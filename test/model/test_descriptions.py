@@ -64,7 +64,6 @@ def test_a_bad_link_on_another_branch_is_no_obstacle(tmp_path):
 CARRIED = {
     'of the chain': [broken('l3') if one.startswith('<link name="l3"') else one
                      for one in chain(6)],
-    'fixed to the chain': [*chain(6), broken('tool'), joint('mount', 'l6', 'tool', 'fixed')],
     'on a finger': [*chain(6), broken('tip'), link('other'),
                     joint('grip', 'l6', 'tip'), joint('grasp', 'l6', 'other')],
 }
@@ -92,12 +91,6 @@ def test_a_bad_finger_on_a_hand_that_makes_up_for_it_is_let_pass(tmp_path):
     assert found.code == 0
     assert robot.remarks[0] in found.out
     assert 'without effect' not in found.out
-
-
-def test_a_bad_base_is_no_obstacle():
-    """It never moves, whatever it weighs."""
-    text = robot_urdf(broken('ground'), *chain(4))
-    assert make_robot_model(parse_urdf(text, 'arm')).n == 4
 
 
 @pytest.mark.parametrize(('excess', 'refused'), [(0.9, False), (1.1, True)])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
+from robot_identification.errors import DescriptionError
+from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS
 from robot_identification.model.friction.law import JointMotion
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'friction.md'
@@ -209,11 +209,6 @@ def test_alternatives_differ_in_the_shape_that_is_searched(name):
     for other in law.alternatives():
         changed = {} if searched is None else {searched: other.constants()[searched]}
         assert other == replace(law, **changed)
-
-
-def test_dependent_laws_are_found_anywhere_in_a_list():
-    with pytest.raises(UsageError, match='laws viscous and asymmetric'):
-        parse_friction('power_viscous,viscous,load,asymmetric')
 
 
 # --- the page ------------------------------------------------------------------------------

@@ -25,29 +25,12 @@ def test_order_is_links_friction_by_kind_rotors():
     assert parameters.units[20:] == ('N m', 'N m', 'N m s/rad', 'N m s/rad', 'kg m^2', 'kg m^2')
 
 
-@pytest.mark.parametrize('reflected_inertia', [False, True])
-@pytest.mark.parametrize('friction', ['none', 'viscous', 'viscous,coulomb,offset'])
-def test_slices_cover_the_names(friction, reflected_inertia):
-    laws = parse_friction(friction)
-    parameters = make_standard_parameters(3, laws, reflected_inertia)
-    assert parameters.size == len(parameters.names) == len(parameters.units)
-    assert len(set(parameters.names)) == parameters.size
-    for term, part in parameters.friction_columns:
-        expected = tuple(f'{symbol}{term.joint + 1}' for symbol in term.law.symbols)
-        assert parameters.names[part] == expected
-    assert len(parameters.names[parameters.friction_slice]) == 3 * len(laws)
-    rotors = parameters.names[parameters.reflected_inertia_slice]
-    assert rotors == (('Ia1', 'Ia2', 'Ia3') if reflected_inertia else ())
-
-
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
         ('stribek', 'unknown friction law stribek: known are coulomb'),
-        ('viscous,viscous', 'named twice'),
         ('', 'unknown friction law'),
         ('select', 'friction select was removed in 2.0: name friction laws, or use auto'),
-        ('none,viscous', 'unknown friction law none'),
     ],
 )
 def test_wrong_lists_are_refused(text, message):

@@ -159,9 +159,7 @@ def test_only_the_last_link_grows_by_the_tool(ur5, mass, center, size):
     ('mass', 'center', 'size', 'reason'),
     [
         (0.0, (0, 0, 0), (1, 1, 1), r'mass of the tool is 0 kg.*give it in kg'),
-        (1200.0, (0, 0, 0), (1, 1, 1), r'1200 kg'),
         (1.0, (0, 0, 60), (1, 1, 1), r'centre of mass of the tool.*give it in m'),
-        (1.0, (0, 0, np.nan), (1, 1, 1), r'centre of mass'),
         (1.0, (0, 0, 0), (1, 0, 1), r'every edge must be positive'),
     ],
 )

@@ -8,9 +8,8 @@ from dataclasses import replace
 from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import (
-    exclude_each_other, FRICTION_LAWS, gravity_of_mounting, make_robot_model,
+    gravity_of_mounting, make_robot_model,
     make_standard_parameters, Motion, observation_matrix, parse_friction, parse_urdf,
     RegressorGradient,
 )
@@ -34,20 +33,12 @@ def branched():
     ), 'branched'))
 
 
-def pendulum():
-    return make_robot_model(parse_urdf(robot_urdf(
-        link('ground'), link('rod'), joint('pivot', 'ground', 'rod', axis=(0.8, 0, -0.6)),
-    ), 'pendulum'))
-
-
 ARMS = {
     'ur5': lambda robots: robots['ur5'],
     'on a wall': lambda robots: robots['ur5'].with_gravity(gravity_of_mounting(1.2, 0.4, 0.0)),
     'youbot': lambda robots: robots['youbot'],
     'mixed': lambda robots: robots['mixed'],
-    'ur5_tika': lambda robots: robots['ur5_tika'],
     'branched': lambda robots: branched(),
-    'one joint': lambda robots: pendulum(),
 }
 EACH_ARM = pytest.mark.parametrize('make', ARMS.values(), ids=ARMS)
 
@@ -99,18 +90,3 @@ def test_all_columns_against_differences(robots, rng, make, friction):
             rows = (weights * (above - below)).reshape(len(motion), -1).sum(axis=1)
             expected[:, i] = rows / (2.0 * np.sum(step * np.ones_like(motion.q), axis=1))
         np.testing.assert_allclose(by, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize('name', FRICTION_LAWS)
-def test_laws_of_more_than_velocity_are_refused_by_name(ur5, name):
-    """Before any motion: nothing is designed for them; beside laws that are accepted, too."""
-    law = FRICTION_LAWS[name]()
-    beside = () if exclude_each_other(name, 'viscous') or name == 'viscous' else (
-        FRICTION_LAWS['viscous'](),
-    )
-    parameters = make_standard_parameters(6, (*beside, law), False)
-    if law.needs_temperature or law.needs_rigid_torque:
-        with pytest.raises(UsageError, match=f'friction law {name}, which depends on more'):
-            RegressorGradient(ur5, parameters)
-    else:
-        RegressorGradient(ur5, parameters)

@@ -145,24 +145,6 @@ def test_an_argument_used_above_its_declaration_has_its_default(write):
 
 
 @needs_xacro
-def test_a_value_that_chooses_a_file_is_answered_with_those_there_are(write, tmp_path):
-    for name in ('small', 'large'):
-        (tmp_path / name).mkdir()
-    path = write('<xacro:arg name="size" default="?"/><xacro:include '
-                 'filename="$(arg size)/arm.xacro"/>')
-    with pytest.raises(DescriptionError, match=r'No such file: .*urdf.xacro, large, small'):
-        read_urdf(path, arguments={'size': 'huge'})
-
-
-@needs_xacro
-def test_an_empty_argument_that_names_a_file_is_asked_for(write):
-    path = write('<xacro:arg name="limits" default=""/>'
-                 '<xacro:include filename="./$(arg limits)"/>')
-    with pytest.raises(DescriptionError, match=r"argument that is empty .* limits \(default ''"):
-        read_urdf(path)
-
-
-@needs_xacro
 def test_a_urdf_with_elements_of_xacro_is_expanded(write):
     """Some vendors' URDFs have properties, and their launch files run xacro on them."""
     path = write('<xacro:property name="width" value="0.2"/>' + arm(''), 'arm.urdf')
