@@ -51,19 +51,6 @@ def test_directions_and_speeds(dataset):
     assert found.mae[1] == 5.0
 
 
-def test_limits_and_urdf_are_compared_with_where_known(dataset):
-    found = details_of(dataset, np.full((N, 2), 3.0))
-    assert np.isnan(found.of_limit).all()
-    assert np.isnan(found.urdf).all()
-    found = details_of(
-        dataset, np.full((N, 2), 3.0), urdf=0.5 * dataset.effort, limits=np.array([150.0, np.inf])
-    )
-    np.testing.assert_allclose(found.of_limit, [0.02, np.nan])
-    # Half of a swing about zero; the mean over 40 s is not quite zero.
-    assert found.urdf[0] == pytest.approx(0.5, rel=0.01)
-    assert found.zero[0] == pytest.approx(1.0, rel=0.01)
-
-
 @pytest.mark.parametrize(('frequency', 'low', 'high'), [(1.0, 1.0, 0.0), (30.0, 0.0, 1.0)])
 def test_frequencies_are_split(dataset, frequency, low, high):
     """A sine of 1 Hz is below 9.5 Hz, one of 30 Hz above, to 3 % of either."""
