@@ -99,14 +99,9 @@ def test_a_message_is_read_and_its_joints_are_put_in_order(original, write, name
     ('text', 'message'),
     [
         ('t,q_1,q_2\n', 'has 0 samples, a motion needs two'),
-        ('q_1,q_2\n', 'there is no column t'),
-        ('t,q_1,q_2,q_1\n', 'column q_1 is there twice'),
-        ('t,q_1,q_2,ddq_1,ddq_2\n', 'columns ddq_ are given and columns dq_ are not'),
         ('t,q_1,q_2\n0,1,2\n1,2\n', 'line 3 has 2 values, the header 3'),
         ('t,q_1,q_2\n0,1,x\n', "line 2: q_2 is 'x', a number is needed"),
-        ('t,q_1,q_2\n0,1,1e300\n', "q_2 is '1e300', a number is needed, of at most 1e"),
         ('t,q_1,q_2\n0,1,2\n1,1,2\n1,1,2\n', 'time of line 4 is 1 s and that of line 3 1 s'),
-        ('t,q_1,q_2\n0,1,2\n0.0001,1,2\n', 'by two milliseconds at least'),
         ('t,q_1,q_2\n0,1,2\n601,1,2\n', 'times go from 0.0 to 601.0 s'),
     ],
 )
@@ -122,17 +117,11 @@ def changed(**changes):
 @pytest.mark.parametrize(
     ('change', 'message'),
     [
-        (lambda c: c.update(joint_names=['elbow']), 'joint_names: shoulder missing'),
         (lambda c: c.update(joint_names=['elbow', 'shoulder', 'hand']), 'hand not of the arm'),
-        (lambda c: c.update(joint_names=['elbow', 'elbow', 'shoulder']), 'elbow named twice'),
-        (lambda c: c.update(points={}), 'points is {}, a list'),
-        (lambda c: c.update(goal=1), 'unknown key goal'),
         (lambda c: c['points'].append('...'), r'points\[9\] .*ros2 topic echo --full-length'),
         (lambda c: c['points'][1].pop('positions'), r'points\[1\]: missing positions'),
         (changed(positions=[1.0]), r'points\[1\].positions is \[1.0\], a list of 2 numbers'),
-        (changed(positions=[1.0, 'x']), r"points\[1\].positions: shoulder is 'x'"),
         (changed(velocities=[1e400, 1.0]), r'velocities: elbow is inf|Infinity'),
-        (changed(time_from_start=0.1), r'time_from_start is 0.1, {sec, nanosec}'),
         (changed(time_from_start={'sec': 0, 'nanosec': 0}), r'of points\[1\] is 0 s and that of'),
         (changed(time_from_start={'sec': 0, 'nanosec': 10**9}), r'nanosec is 1000000000, a whole'),
     ],
@@ -154,11 +143,9 @@ def message_of_nine(original):
     ('name', 'text', 'message'),
     [
         ('motion.txt', '', 'name it .csv'),
-        ('motion.yaml', '[1, 2]', 'must hold a mapping'),
         ('motion.json', '{', 'not valid JSON'),
         ('motion.json', '[' * 100_000, 'not valid JSON'),
         ('motion.json', '{"points": [], "points": []}', 'a key is given twice among points'),
-        ('motion.json', '{"points": NaN}', 'NaN is not a number'),
     ],
 )
 def test_what_is_no_motion_at_all_is_refused(write, name, text, message):

@@ -68,19 +68,6 @@ def test_the_motion_is_one_of_all_parts(experiment, trajectory, plain):
         np.testing.assert_allclose(values, 0.0, atol=1e-11)
 
 
-def test_the_arm_rests_at_each_pose(ur5, trajectory):
-    """In half a second at each of three poses nothing moves, and the poses differ."""
-    poses = []
-    for number in range(3):
-        start = 6.0 + 1.0 + number * 1.5
-        rest = trajectory.sample(np.linspace(start, start + 0.5, 50)[1:-1])
-        assert np.abs(rest.dq).max() == 0.0
-        np.testing.assert_allclose(rest.q, rest.q[:1] * np.ones_like(rest.q), atol=1e-12)
-        poses.append(rest.q[0])
-    # Within the limits an arm gets far in a second: here all joints by more than 0.1 rad.
-    assert np.all(np.ptp(poses, axis=0) > 0.1)
-
-
 def test_the_certificate_is_about_all_of_it(ur5, experiment, trajectory, plain):
     """A limit that only the rests break refuses the whole; the criterion is of the first part."""
     found = trajectory.certificate['experiment']['segments']
@@ -114,10 +101,7 @@ def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, experiment, traject
 
 @pytest.mark.parametrize(('changes', 'message'), [
     ({'segments': 'reversals, stops'}, "unknown segment 'reversals'; known are stops, slow_rev"),
-    ({'segments': 7}, 'segments is 7, it must be a list of stops, slow_reversals'),
-    ({'segments': [{'name': 'stops', 'wait': 1.0}]}, 'segment stops.*wait'),
     ({'segments': [{'name': 'stops', 'dwell': 0.0}]}, 'dwell is 0.0 s, it must be above 0'),
-    ({'segments': [{'name': 'slow_reversals', 'travel': 2.0}]}, 'travel is 2.0 rad'),
     ({'bounds': 'conservative'}, 'segments have none: leave bounds or segments out'),
     ({'trajectory': {'form': 'trapezoidal'}, 'segments': 'stops'},
      'the acceleration of trapezoidal jumps'),

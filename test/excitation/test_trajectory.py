@@ -64,13 +64,10 @@ def test_an_edited_motion_is_not_executed(saved, key, value):
         ('schema_version', 2, DescriptionError, 'schema_version is 2'),
         ('colour', 'blue', DescriptionError, 'unknown key colour'),
         ('form', 'spline', DescriptionError, "unknown form 'spline': known are fourier"),
-        ('options', {'harmonic': 3}, DescriptionError, 'harmonic'),
         ('coefficients', [[0.0] * 5], DescriptionError, r'shape \(1, 5\)'),
-        ('coefficients', [[0.0] * 5, [0.0] * 4], DescriptionError, 'damaged'),
         ('coefficients', [[0.0] * 5, ['x'] * 5], DescriptionError, 'damaged'),
         ('coefficients', [[0.0] * 5, [float('nan')] * 5], UnsafeMotionError, 'finite'),
         ('periods', 0, DescriptionError, 'periods is 0'),
-        ('periods', float('inf'), DescriptionError, 'periods'),
         ('certificate', {'a': float('nan')}, IdentificationError, 'trajectory.yaml'),
     ],
 )
