@@ -120,23 +120,16 @@ def test_smooth_passage_is_the_quintic_spline(rng):
 @pytest.mark.parametrize(
     ('form', 'options', 'message'),
     [
-        ('fourier', {'harmonics': 1}, 'harmonics is 1'),
         ('fourier', {'base_period': float('nan')}, 'base_period is nan'),
         ('fourier', {'harmonics': 3, 'duration': 5.0}, r'harmonics is 3, at least 4'),
-        ('fourier', {'duration': 10.000001}, r'duration is 10.000001 s with base_period'),
         ('fourier', {'duration': 20.0 / 3.0}, r'base_period 10.0 s: rest at both ends does not'),
         ('fourier', {'harmonics': 20, 'duration': 5.0}, r'harmonics is 20, too many for a durat'),
         ('via_points', {'passage': 'jump'}, "passage is 'jump', it must be smooth or rest"),
         ('static_poses', {'dwell': 0.0}, 'dwell is 0.0 s, it must be above 0'),
-        ('static_poses', {'both_directions': 'yes'}, "both_directions is 'yes', it must be true"),
         ('static_poses', {'monotone': True, 'both_directions': False}, 'in reverse, too; leave'),
         ('static_poses', {'poses': 100}, r'202 moves of 2.0 s with 402 s of dwell take 806 s'),
-        ('trapezoidal', {'blend': 0.6}, 'blend is 0.6, it must be above 0 and at most 0.5'),
         ('trapezoidal', {'blend': 0.01, 'move_time': 0.5}, 'the arm accelerates in 0.005 s'),
-        ('sampled', {'times': 3}, 'times must be a list of 2 to 30000 instants'),
-        ('sampled', {'times': [0.0, float('inf')]}, r'times\[1\] is inf s'),
         ('sampled', {'times': [0.5, 1.0]}, 'times go from 0.5 to 1.0 s'),
-        ('sampled', {'times': [0.0, 1.0, 0.5]}, r'times\[1\] is 1.0 s and times\[2\] 0.5 s'),
         ('sampled', {'times': [0.0, 1.0, 1.0015]}, 'by two milliseconds at least'),
     ],
 )
