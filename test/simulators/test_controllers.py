@@ -250,15 +250,15 @@ def test_constraints_that_are_too_tight(desk, kind):
 
 
 @pytest.mark.parametrize('kind', [JTC, SCALED])
-def test_a_goal_that_is_not_reached(desk, kind):
-    """Of the way to the start: the arm rests beside it, and the motion is not begun."""
-    # An arm more than 10 mrad from where it is held would be refused before.
-    beside = {'each': {'goal': 0.004}, 'constraints': {'goal_time': 0.5}}
-    with desk(kind, runner={'offset': 0.008}, **beside) as arm:
+def test_an_arm_beside_its_commands(desk, kind):
+    """Nothing is planned for an arm that is held beside where its controller holds it."""
+    with desk(kind, runner={'offset': 0.02}) as arm:
         spawn(arm, kind)
-        since = time.time()
-        arm.begin()
-        arm.fault(since, f'{kind} ended the motion with code -5', rest=30.0, acceleration=HARD)
+        arm.runner.configure(arm__sha256=arm.trajectory.sha256)
+        arm.runner.arm()
+        answer = arm.runner.call('execute')
+        assert not answer.success
+        assert f'{kind} holds it, at most 0.01 rad' in answer.message
 
 
 # --- speed scaling -------------------------------------------------------------------------------
@@ -270,8 +270,10 @@ def test_half_the_speed_is_no_fault(desk, kind):
     with desk(kind) as arm:
         spawn_at_full_scaling(arm, kind)
         arm.begin()
-        since = arm.wait_for_full_speed()
+        arm.wait_for_full_speed()
         set_scaling(arm, kind, 0.5)
+        # A busy machine takes tenths of a second to set it.
+        since = time.time()
         check_done(arm)
         assert arm.movement(since + 0.2).speed < 0.55 * arm.fastest
 
