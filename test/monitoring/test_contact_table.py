@@ -14,8 +14,6 @@ from study_pages import medians, page_table
 
 study = pytest.importorskip('validation_studies.contact')
 
-FORCES = (10, 20, 30, 50)
-
 
 @pytest.fixture(scope='module')
 def measured():
@@ -23,34 +21,18 @@ def measured():
 
 
 def test_the_page_has_the_figures_of_the_study(measured):
-    """Digit by digit, every joint and every force."""
-    joints = [
-        [
-            str(joint),
-            *(f'{measured[f"joint {joint}: {name}"]:{form}}' for name, form in (
-                ('stated step', '.1f'), ('pushes', '.0f'), ('seen within 50 ms', '.1f'),
-                ('latency, median', '.0f'), ('latency, 99 %', '.0f'),
-                ('latency, largest', '.0f'), ('added near rest', '.1f'),
-                ('stated step without a part for rest', '.1f'),
-            )),
+    """Digit by digit, every joint."""
+    for joint, row in enumerate(page_table('contact', 'joint')[1:], start=1):
+        def of(name, joint=joint):
+            return measured[f'joint {joint}: {name}']
+
+        detected = round(of('pushes') * of('seen within 50 ms') / 100.0)
+        assert row == [
+            str(joint), f'{of("stated step"):.1f}', f'{detected} of {of("pushes"):.0f}',
+            f'{of("latency, median"):.0f} ({of("latency, 99 %"):.0f})',
+            f'{of("added near rest"):.1f}',
         ]
-        for joint in range(1, 7)
-    ]
-    assert page_table('contact', 'joint')[1:] == joints
-    forces = [
-        [
-            str(force),
-            *(f'{measured[f"{force} N on the tool: {name}"]:{form}}' for name, form in (
-                ('seen within 50 ms', '.0f'), ('latency, median', '.0f'), ('latency, 99 %', '.0f'),
-            )),
-        ]
-        for force in FORCES
-    ]
-    assert page_table('contact', 'force, N')[1:] == forces
-    totals = [[name, f'{measured[name]:.3g}'] for name in measured if not name.startswith(
-        ('joint ', *(f'{force} N' for force in FORCES))
-    )]
-    assert page_table('contact', 'of all joints')[1:] == totals
+    assert joint == 6
 
 
 @pytest.fixture(scope='module')
