@@ -188,6 +188,7 @@ def test_columns_without_names_of_joints_are_the_models(rows, tmp_path):
     ({'joints': 'alpha'}, 'list of different names'),
     ({'time': 'T'}, 'time must hold column and unit'),
     ({'time': {'column': 'T', 'unit': 'h'}}, "time: unit 'h' is not one of s, ms"),
+    ({'time': {'column': ['T'], 'unit': 's'}}, 'time: column must be'),
     ({'q': {'columns': 'angle {number}'}}, 'q: missing unit'),
     ({'q': {'columns': 'angle {number}', 'unit': 'rev'}}, 'not one of rad, deg'),
     ({'q': {'columns': 'angle', 'unit': 'rad'}}, 'is the same for all joints'),
