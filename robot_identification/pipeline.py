@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from dataclasses import replace
 import os
 from pathlib import Path
 from typing import TypeAlias
@@ -19,7 +20,7 @@ from robot_identification.arrays import LARGEST_IN_MEMORY
 from robot_identification.blas import one_blas_thread
 from robot_identification.errors import check_argument, UsageError
 from robot_identification.estimation import (
-    choose, fit_recordings, Identification, IdentifyOptions, ignore_progress,
+    choose, distinct_names, fit_recordings, Identification, IdentifyOptions, ignore_progress,
     judge_identification, make_model, read_inputs, Report,
 )
 from robot_identification.files import AnyPath
@@ -130,8 +131,10 @@ def validate(
     check_argument('model', model, IdentifiedModel)
     sources = _to_sources(bags)
     loaded = [
-        load_for_model(model, bag, start=start, stop=stop, most=LARGEST_IN_MEMORY)
-        for bag in sources
+        load_for_model(
+            model, replace(bag, source=str(name)) if isinstance(bag, Recording) else bag,
+            start=start, stop=stop, most=LARGEST_IN_MEMORY,
+        ) for name, bag in zip(distinct_names(sources), sources, strict=True)
     ]
     datasets = tuple(dataset for dataset, _ in loaded)
     notes = (

@@ -4,15 +4,18 @@
 """The Python interface as a notebook uses it: arrays in, arrays out, without the command line."""
 
 from contextlib import chdir
+from dataclasses import replace
 from pathlib import Path
 import re
 from types import SimpleNamespace
+import warnings
 
+from known_models import known_model
 import numpy as np
 import pinocchio as pin
 import pytest
 import robot_identification as ri
-from robot_identification.model import prior_deviation
+from robot_identification.model import Motion, prior_deviation, prior_inertial_parameters
 from robot_identification.model.dynamics import standard_covariance
 from scipy.linalg import null_space
 
@@ -300,6 +303,60 @@ def test_a_log_may_have_other_columns_and_an_order_of_its_own(scene, block):
     np.testing.assert_array_equal(wide.q, log.q)
     np.testing.assert_array_equal(wide.effort, log.effort)
     assert np.isnan(wide.dq).all()
+
+
+def test_signs_and_zeros_of_a_driver_are_those_of_the_arm(scene):
+    """A recording that was read without an arm becomes what reading it for the arm gives."""
+    made, rng = scene('ur5'), np.random.default_rng(3)
+    arm = replace(made.robot, encoders=replace(
+        made.robot.encoders, sign=np.array([1.0, -1.0, 1.0, -1.0, -1.0, 1.0]),
+        zero=rng.normal(size=6),
+    ))
+    usual = ri.read_recording(made.bags[0], arm.joint_names, encoders=arm.encoders)
+    found = ri.read_recording(made.bags[0]).for_arm(arm)
+    for kind in ('q', 'dq', 'effort'):
+        np.testing.assert_array_equal(getattr(found, kind), getattr(usual, kind))
+    assert set(found.channels) == set(usual.channels)
+    for name, channel in usual.channels.items():
+        np.testing.assert_array_equal(found.channels[name].values, channel.values)
+
+
+def test_recordings_of_one_name_are_told_from_each_other(block, scene):
+    """Training data among them are found, and what was read of a bag counts not twice with it."""
+    score = ri.validate(block.model, [block.logs[1], block.logs[0]])
+    assert [bag.bag for bag in score.validation.bags] == ['arrays', 'arrays (2)']
+    assert set(score.validation.training) == {'arrays (2)'}
+    bag = scene('ur5').bags[0]
+    for twice in ([bag, ri.read_recording(bag)], [ri.read_recording(bag), bag]):
+        with pytest.raises(ri.IdentificationError, match='the same bytes'):
+            ri.identify(scene('ur5').robot, twice)
+
+
+def test_a_relative_scale_is_printed(scene):
+    """Nothing is known of the description then."""
+    made = scene('ur5')
+    unknown = ri.load_robot(urdf=made.robot.urdf)
+    options = ri.IdentifyOptions(
+        relative_scale=True, effort_unit='A', friction='coulomb,viscous,offset', estimator='wls'
+    )
+    found = ri.identify(unknown, made.bags[0], options)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert 'NRMSE on held-out blocks: 0.' in str(found)
+
+
+def test_friction_of_two_encoders_sees_the_bodies_alone(block, motion):
+    """As a recording of such a model that has one encoder is predicted: rotors load no gear."""
+    arm = known_model(
+        block.robot, 'load', prior_inertial_parameters(block.robot), fcl=0.2, Ia=1.0
+    )
+    model = replace(arm, provenance={'two_encoders': True})
+    stiff = Motion(*motion).with_stiff_joints()
+    # Single samples: the law has no memory.
+    np.testing.assert_allclose(model.torque(*motion), model.torque(stiff), atol=1e-9)
+    assert np.abs(model.torque(*motion) - arm.torque(*motion)).max() > 1e-3
+    with pytest.raises(ri.IdentificationError, match='stiff joints only'):
+        model.forward_dynamics(*motion)
 
 
 @pytest.mark.parametrize(('call', 'words'), [

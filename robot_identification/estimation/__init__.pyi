@@ -15,7 +15,8 @@ from .fitted_recordings import fit_recordings as fit_recordings
 from .fitting import fit_parameters as fit_parameters, observe as observe
 from .inputs import (
     choose_drive_gains as choose_drive_gains, choose_effort_unit as choose_effort_unit,
-    read_inputs as read_inputs, take_position_errors as take_position_errors,
+    distinct_names as distinct_names, read_inputs as read_inputs,
+    take_position_errors as take_position_errors,
 )
 from .judgement import (
     Identification as Identification, judge_identification as judge_identification,

@@ -21,7 +21,7 @@ from robot_identification.processing import (
     Dataset, find_command_delay, hold_as_recorded, judge_effort, read_arm, with_position_error,
 )
 from robot_identification.recording import (
-    driver_remarks, read_command, Recording, spread_parts,
+    data_hashes, driver_remarks, read_command, Recording, spread_parts,
 )
 
 # Joint states that are read for each sample of which choices are made; chosen.
@@ -116,15 +116,25 @@ def read_inputs(
 def name_sources(bags: Sequence[Path | Recording]) -> dict[Path, Path | Recording]:
     """Return bags by their paths, and recordings that were read before by names of their own."""
     sources: dict[Path, Path | Recording] = {}
+    for name, bag in zip(distinct_names(bags), bags, strict=True):
+        if name in sources:
+            raise _repeated(name, name)
+        sources[name] = bag
+    return sources
+
+
+def distinct_names(bags: Sequence[Path | Recording]) -> list[Path]:
+    """Return the paths of bags, and of recordings their sources, with a number where taken."""
+    taken = {bag for bag in bags if isinstance(bag, Path)}
+    names = []
     for bag in bags:
         name = Path(bag.source) if isinstance(bag, Recording) else bag
         number = 2
-        while name in sources:
-            if isinstance(bag, Path):
-                raise _repeated(name, name)
+        while isinstance(bag, Recording) and name in taken:
             name, number = Path(f'{bag.source} ({number})'), number + 1
-        sources[name] = bag
-    return sources
+        taken.add(name)
+        names.append(name)
+    return names
 
 
 def spread_evenly(count: int, most: int) -> tuple[int, ...]:
@@ -156,6 +166,16 @@ def hash_bags(sources: Mapping[Path, Path | Recording]) -> dict[Path, str]:
         if digest in seen:
             raise _repeated(name, seen[digest])
         seen[digest] = name
+    read = {name: bag for name, bag in sources.items() if isinstance(bag, Recording)}
+    files = {
+        digest: name for name, bag in sources.items() if read and isinstance(bag, Path)
+        for digest in data_hashes(bag)
+    }
+    for name, bag in read.items():
+        # What was read of a bag holds nothing that the bag does not.
+        for digest in data_hashes(bag):
+            if digest in files:
+                raise _repeated(name, files[digest])
     return {name: digest for digest, name in seen.items()}
 
 

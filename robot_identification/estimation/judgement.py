@@ -81,8 +81,12 @@ class Identification:
 
     def __str__(self) -> str:
         names, verdict = self.model.robot.joint_names, self.verdict
-        held_out = np.ma.masked_invalid([errors.nrmse for errors in self.cross_validation])
-        urdf = np.ma.masked_invalid([errors.nrmse for errors in self.prior])
+        held_out, urdf = (
+            np.ma.masked_invalid([errors.nrmse for errors in side])
+            for side in (self.cross_validation, self.prior)
+        )
+        # Of a relative scale nothing is known of the description.
+        means = [float(np.ma.filled(one.mean(), np.nan)) for one in (held_out, urdf)]
         samples = sum(len(dataset) for dataset in self.datasets)
         reasons = verdict.reasons[:MOST_REASONS]
         more = len(verdict.reasons) - len(reasons)
@@ -91,8 +95,7 @@ class Identification:
             f'By use: {verdict.describe_uses()}',
             f'From: {counted(len(self.datasets), "recording")}, {samples} samples, '
             f'{self.model.reduction.rank} base parameters',
-            f'NRMSE on held-out blocks: {held_out.mean():.4f} '
-            f'(URDF with fitted friction {urdf.mean():.4f})',
+            f'NRMSE on held-out blocks: {means[0]:.4f} (URDF with fitted friction {means[1]:.4f})',
             'By joint: ' + ', '.join(
                 f'{name} {value:.3f}'
                 for name, value in zip(names, held_out.mean(axis=0).filled(np.nan), strict=True)

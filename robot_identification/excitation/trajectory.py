@@ -86,7 +86,7 @@ class Trajectory:
 
         `t` are times (N,) [s], or a rate [Hz] of even times over the whole motion (`times`).
         """
-        times = self.times(t) if isinstance(t, int | float) else np.asarray(t, dtype=float)
+        times = np.asarray(t, dtype=float) if np.ndim(t) else self.times(float(t))
         return Motion(*self.form.sample(self.coefficients, times))
 
     def times(self, rate: float) -> FloatArray:

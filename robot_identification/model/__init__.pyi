@@ -38,7 +38,7 @@ from .discrepancy import (
     Discrepancy as Discrepancy, discrepancy_from_content as discrepancy_from_content,
 )
 from .dynamics import (
-    equivalent_bodies as equivalent_bodies, FrictionCurve as FrictionCurve,
+    BAND as BAND, equivalent_bodies as equivalent_bodies, FrictionCurve as FrictionCurve,
     LARGEST_SHARE as LARGEST_SHARE, LinkBody as LinkBody, RigidTorque as RigidTorque,
     TorqueParts as TorqueParts,
 )

@@ -33,7 +33,8 @@ from robot_identification.model.robot_model import RobotModel
 ROUNDING = 1e-13
 # Friction per load that is short of locking a joint against any torque.
 LARGEST_SHARE = 0.99
-NORMAL_95 = 1.96  # ends of a normal distribution's interval of 95 %
+# Half-width of a band of 95 % in standard deviations.
+BAND = 1.96
 
 
 class WithBaseParameters(Protocol):
@@ -62,6 +63,10 @@ class WithBaseParameters(Protocol):
     @property
     def parameters(self) -> StandardParameters:
         """Return the names of the standard parameters."""
+
+    @property
+    def uses_rotors(self) -> bool:
+        """Return whether friction was found under the torque of the bodies alone."""
 
 
 def equivalent_bodies(
@@ -194,6 +199,8 @@ class ArrayDynamics:
     def __init__(self, model: WithBaseParameters) -> None:
         self._rigid = RigidTorque(model)
         self._robot = model.robot
+        # Where the rotors' own motion was known, the gears transmit what moves the bodies alone.
+        self._behind_gears = self._rigid.rotors if model.uses_rotors else np.zeros(model.robot.n)
         self._terms = tuple(
             (term.joint, term.law, model.theta_lifted[columns])
             for term, columns in model.parameters.friction_columns
@@ -205,7 +212,8 @@ class ArrayDynamics:
         """Return the torque [N m]."""
         shape, (q, dq, ddq) = self._samples(q=q, dq=dq, ddq=ddq)
         rigid = self._rigid.along(q, dq, ddq)
-        torque: FloatArray = rigid + self._friction(dq, np.abs(rigid), temperature)
+        load = np.abs(rigid - self._behind_gears * ddq)
+        torque: FloatArray = rigid + self._friction(dq, load, temperature)
         return torque.reshape(shape)
 
     def parts(
@@ -216,7 +224,8 @@ class ArrayDynamics:
         rest = np.zeros_like(q)
         gravity = self._rigid.along(q, rest, rest)
         bias, rigid = self._rigid.along(q, dq, rest), self._rigid.along(q, dq, ddq)
-        friction = self._friction(dq, np.abs(rigid), temperature)
+        load = np.abs(rigid - self._behind_gears * ddq)
+        friction = self._friction(dq, load, temperature)
         return TorqueParts(*(
             part.reshape(shape) for part in (gravity, rigid - bias, bias - gravity, friction)
         ))
@@ -250,8 +259,14 @@ class ArrayDynamics:
         Return the accelerations [rad/s^2] under drive torques [N m].
 
         Friction that grows with the load r by ``B |r|`` leaves ``r = tau - A - B |r|`` for the
-        bodies, which has the sign of ``tau - A``.
+        bodies, which has the sign of ``tau - A``. Raises DataError for a model of two encoders a
+        joint, whose joints are elastic.
         """
+        if self._behind_gears.any():
+            raise DataError(
+                f'the model of {self._robot.name} has two encoders a joint, and its joints are '
+                'elastic: forward dynamics knows stiff joints only'
+            )
         shape, (q, dq, tau) = self._samples(q=q, dq=dq, tau=tau)
         unloaded = self._friction(dq, np.zeros_like(tau), temperature)
         per_load = self._friction(dq, np.ones_like(tau), temperature) - unloaded
@@ -339,7 +354,7 @@ def friction_curve(
                 gradient[:, independent[column]] += values
     deviation = np.sqrt(np.einsum('ni,ij,nj->n', gradient, model.covariance, gradient))
     return FrictionCurve(
-        dq, torque, torque - NORMAL_95 * deviation, torque + NORMAL_95 * deviation
+        dq, torque, torque - BAND * deviation, torque + BAND * deviation
     )
 
 

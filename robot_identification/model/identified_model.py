@@ -122,6 +122,11 @@ class IdentifiedModel:
         return 1.0 / gain if is_current else np.ones(self.robot.n)
 
     @property
+    def uses_rotors(self) -> bool:
+        """Return whether it was identified with the rotors' own positions."""
+        return bool(self.provenance.get('two_encoders'))
+
+    @property
     def parameter_names(self) -> tuple[str, ...]:
         """Return the names of the base parameters, in the order of `theta_base`."""
         return self.reduction.names
@@ -296,9 +301,9 @@ class IdentifiedModel:
         """
         robot_identification.export_model(self, path, into=into, **options)
 
-    def external_torque(self, recording: Any) -> Any:
+    def external_torque(self, recording: Any, **options: Any) -> Any:
         """Return external torques of a recording, see `robot_identification.external_torque`."""
-        return robot_identification.external_torque(self, recording)
+        return robot_identification.external_torque(self, recording, **options)
 
     def effort(self, motion: Motion) -> FloatArray:
         """Return the model's effort in the bag's unit, shape (N, n); see `torque`."""

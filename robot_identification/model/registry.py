@@ -251,6 +251,11 @@ def _read_robot(robot: str) -> tuple[dict[str, Any], Path]:
 def _robot_yaml(robot: str) -> Path:
     if robot.endswith(_YAML):
         return Path(robot)
+    if _is_description(robot):
+        raise UsageError(
+            f'{robot} is a description, and not a known robot or a robot YAML: give a robot YAML '
+            f'that names it, or on the command line --urdf {robot}'
+        )
     # A file of the registry has the name of its robot, so that the others need not be read.
     for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
         if path.stem == robot:

@@ -266,7 +266,7 @@ def external_torque(
             f'the model of {model.robot.name} has a relative scale: torques of others have no '
             'unit; identify with --drive-gains'
         )
-    check_shows_gravity(model, 'external torques are observed with it')
+    check_shows_gravity(model, 'external torques are not observed without that of gravity')
     measured, _ = read_measured(model, recording)
     return observe_recording(
         model, measured.stamps, measured.q, measured.dq,

@@ -79,12 +79,11 @@ def readable_robot(node: Node) -> str:
     Return what the parameter `robot` names: a known robot, or a robot YAML that may be read.
 
     The description that a YAML names must be readable, too, or one of those shipped. Raises
-    UsageError if either is outside of the roots.
+    UsageError if either is outside of the roots, or the parameter names a description itself.
     """
-    robot = str(node.get_parameter('robot').value)
-    if not robot.endswith(('.yaml', '.yml')):
-        return robot
-    path = str(allowed_to_read(node, 'robot', robot))
+    path = str(node.get_parameter('robot').value)
+    if path.endswith(('.yaml', '.yml')):
+        path = str(allowed_to_read(node, 'robot', path))
     urdf = find_urdf(path)
     if not is_shipped(urdf):
         allowed_to_read(node, 'robot', urdf)

@@ -25,7 +25,7 @@ from robot_identification.model import (
     SampleBasis,
 )
 from robot_identification.prediction.sample_torque import FrictionLayout, lay_out_friction
-from robot_identification.processing import Dataset, uses_rotors
+from robot_identification.processing import Dataset
 from robot_identification.simulation import Drive
 
 # A sign of the velocity is a jump that no velocity solves; it becomes as steep as this [rad/s]:
@@ -71,7 +71,7 @@ class ForwardDynamics:
     """
 
     def __init__(self, model: IdentifiedModel | RobotModel) -> None:
-        if isinstance(model, IdentifiedModel) and uses_rotors(model):
+        if isinstance(model, IdentifiedModel) and model.uses_rotors:
             raise DataError(
                 f'the model of {model.robot.name} has two encoders a joint, and its joints are '
                 'elastic: rollouts know stiff joints only'

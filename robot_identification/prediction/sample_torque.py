@@ -19,7 +19,6 @@ from robot_identification.errors import DataError
 from robot_identification.model import (
     BasisTerm, evaluation_order, IdentifiedModel, JointFunction, RigidTorque, SampleBasis,
 )
-from robot_identification.processing import uses_rotors
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +138,7 @@ class SampleTorque:
         self._rigid = RigidTorque(model)
         self._friction = SampleFriction(model)
         # Of a model of two encoders a joint, the gears transmit what moves the bodies alone.
-        self._behind_gears = self._rigid.rotors if uses_rotors(model) else None
+        self._behind_gears = self._rigid.rotors if model.uses_rotors else None
 
     def restart(self) -> None:
         """Forget the samples before."""

@@ -30,7 +30,6 @@ from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
 from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
     load_for_model as load_for_model, read_arm as read_arm, read_for_model as read_for_model,
-    uses_rotors as uses_rotors,
 )
 from .periods import (
     find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,

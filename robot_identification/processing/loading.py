@@ -86,9 +86,9 @@ def load_for_model(
         recording, = spread_parts([recording], most, (start, stop))
     dataset = process(
         recording, source.kinematic_filter, model.effort_unit, start=start, stop=stop,
-        robot=model.robot, delay=source.delay, rotor_side=uses_rotors(model),
+        robot=model.robot, delay=source.delay, rotor_side=model.uses_rotors,
     )
-    if uses_rotors(model) and dataset.motion.rotor is None:
+    if model.uses_rotors and dataset.motion.rotor is None:
         # Its friction was found under the torque of the bodies alone.
         dataset = replace(dataset, motion=dataset.motion.with_stiff_joints())
         note += ('; ' if note else '') + (
@@ -182,8 +182,3 @@ def temperature_note(model: IdentifiedModel, dataset: Dataset) -> str:
         f'{dataset.source}: friction over temperature is extrapolated ({"; ".join(outside)}): '
         'identify with a recording at these temperatures'
     )
-
-
-def uses_rotors(model: IdentifiedModel) -> bool:
-    """Return whether a model was identified with the rotors' own positions."""
-    return bool(model.provenance.get('two_encoders'))

@@ -233,6 +233,12 @@ class Recording:
                 f'{self.source} has no joint {", ".join(missing)} of {robot.name}; it has '
                 f'{", ".join(self.joint_names)}'
             )
+        if self.are_readings and not self.topic and 'm' in robot.position_units:
+            raise DataError(
+                f'{self.source} is a table that was read without an arm, and {robot.name} has '
+                'joints that slide, whose columns have other units: give its path, or read it '
+                'with joint_names and encoders of the arm'
+            )
         order = [(self.joint_names or wanted).index(name) for name in wanted]
         encoders = robot.encoders
 

@@ -18,14 +18,12 @@ from numpy.typing import ArrayLike
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
 from robot_identification.model import (
-    block_slices, Discrepancy, discrepancy_from_content, evaluation_order, IdentifiedModel,
-    inertial_regressor, JointFunction, Motion, SampleBasis,
+    BAND as BAND, block_slices, Discrepancy, discrepancy_from_content, evaluation_order,
+    IdentifiedModel, inertial_regressor, JointFunction, Motion, SampleBasis,
 )
 from robot_identification.processing import MOVING_SPEED
 import scipy
 
-# Half-width of a band of 95 % in standard deviations.
-BAND = 1.96
 # More degrees of freedom than this are as good as infinitely many.
 MOST_FREEDOM = 1.0e6
 # Of the variance of held-out errors, what is kept at least: what the errors of the parameters make

@@ -131,6 +131,23 @@ def test_roots_are_not_widened_later(confined, places, name):
         assert 'read-only' in reason
 
 
+@pytest.mark.parametrize('ending', ['urdf', 'xacro'])
+def test_a_description_is_no_robot(confined, places, tmp_path, ending):
+    """It would be read, and a xacro expanded, wherever it lies: inside and outside refused."""
+    for folder in (tmp_path, Path(places['root'])):
+        path = folder / f'arm.{ending}'
+        path.write_text('<robot name="arm"/>')
+        try:
+            reason = refusal(
+                confined, 'trajectory_generator',
+                {'robot': str(path), 'generate.experiment': 'demo',
+                 'generate.output': f'{places["root"]}/t.yaml'}, 'generate',
+            )
+        finally:
+            path.unlink()
+        assert 'is a description, and not a known robot' in reason
+
+
 def test_a_robot_of_ones_own_is_a_path_too(confined, places, tmp_path):
     """A YAML outside is refused, and one inside whose description is outside."""
     outside = tmp_path / 'robot.yaml'
