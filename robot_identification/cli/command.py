@@ -28,6 +28,7 @@ COMMANDS = {
     'urdf': 'write a URDF from a link table, a xacro or a calibrated arm',
     'excite': 'design and certify an excitation trajectory, or evaluate a motion',
     'simulate': 'record a trajectory on a simulated robot',
+    'simulate-ur': 'simulate a controller of Universal Robots with its network interfaces',
     'doctor': 'check bags, URDFs, xacros and configuration files',
     'identify': 'identify an arm from its bags',
     'auto': 'check recordings, identify, validate on held-out data, report and export',
@@ -45,7 +46,8 @@ COMMANDS = {
     'study with a guide',
     'completion': 'write a script that completes commands in a shell',
 }
-WITHOUT_JSON = ('urdf',)  # what it writes is all that there is to say
+# What it writes is all that there is to say, and it does not end by itself.
+WITHOUT_JSON = ('urdf', 'simulate-ur')
 # Of a usage that stands below an error; chosen: the error stays in view.
 MOST_USAGE_LINES = 3
 

@@ -22,8 +22,8 @@ EXAMPLE = 'robot-identification simulate --robot ur5 --trajectory trajectory.yam
 
 
 @dataclass(frozen=True)
-class RecordingOptions:
-    """Options of what is recorded of a simulated arm."""
+class HiddenOptions:
+    """Options of what a simulated arm hides."""
 
     truth_seed: int = option(
         int, 'seed of the hidden masses, friction and gains', default=0, minimum=0,
@@ -34,6 +34,15 @@ class RecordingOptions:
         metavar='S',
     )
     noise_free: bool | None = option(bool, 'perfect sensors')
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True)
+class RecordingOptions:
+    """Options of what is recorded of a simulated arm."""
+
     repeat: int = option(
         int, 'execute the trajectory N times, with continuing temperatures', default=1,
         minimum=1, metavar='N',
@@ -58,6 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='unit of the recorded effort (default: that of the robot YAML, and Nm where drive '
         'gains are unknown)',
     )
+    add_arguments(parser, HiddenOptions)
     add_arguments(parser, RecordingOptions)
     add_arguments(parser, SimulatedArmOptions)
     parser.add_argument(
@@ -67,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Simulate and write the bag."""
+    hidden = options_given(args, HiddenOptions)
     recorded = options_given(args, RecordingOptions)
     bags = [args.output]
     if recorded.separate_bags:
@@ -89,9 +100,9 @@ def run(args: argparse.Namespace) -> None:
         robot = robot.with_gravity(trajectory.certificate['gravity'])
     whole, runs = simulate_repeats(
         robot, trajectory, options_given(args, SimulatedArmOptions).truth(
-            robot, recorded.truth_seed
+            robot, hidden.truth_seed
         ),
-        NOISE_FREE if recorded.noise_free else Sensors(), recorded.repeat, seed=recorded.seed,
+        NOISE_FREE if hidden.noise_free else Sensors(), recorded.repeat, seed=hidden.seed,
     )
     written = runs if recorded.separate_bags else [whole]
     for bag, result in zip(bags, written, strict=True):

@@ -411,6 +411,29 @@ def _build_model(
     return model
 
 
+class RigidInverseDynamics:
+    """Torques of an arm without friction, by MuJoCo; without rotors those on the links."""
+
+    def __init__(
+        self, robot: RobotModel, truth: GroundTruth, *, with_rotors: bool = True
+    ) -> None:
+        self._mujoco = import_mujoco()
+        self._model = _build_model(self._mujoco, robot, truth, with_rotors=with_rotors)
+        self._data = self._mujoco.MjData(self._model)
+
+    def set_gravity(self, gravity: FloatArray) -> None:
+        """Take another gravity (3,) in the root frame [m/s^2]."""
+        self._model.opt.gravity[:] = gravity
+
+    def torque(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Return the joint torques [N m] of one state, all (n,)."""
+        data = self._data
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, dq, ddq
+        self._mujoco.mj_inverse(self._model, data)
+        torque: FloatArray = data.qfrc_inverse.copy()
+        return torque
+
+
 def rigid_inverse_dynamics(
     robot: RobotModel, truth: GroundTruth, motion: Motion, *, with_rotors: bool = True
 ) -> FloatArray:
@@ -419,14 +442,10 @@ def rigid_inverse_dynamics(
 
     Without rotors, these are the torques on the links.
     """
-    mujoco = import_mujoco()
-    model = _build_model(mujoco, robot, truth, with_rotors=with_rotors)
-    data = mujoco.MjData(model)
+    dynamics = RigidInverseDynamics(robot, truth, with_rotors=with_rotors)
     torque = np.empty(motion.q.shape)
     for k in range(len(motion.q)):
-        data.qpos[:], data.qvel[:], data.qacc[:] = motion.q[k], motion.dq[k], motion.ddq[k]
-        mujoco.mj_inverse(model, data)
-        torque[k] = data.qfrc_inverse
+        torque[k] = dynamics.torque(motion.q[k], motion.dq[k], motion.ddq[k])
     return torque
 
 

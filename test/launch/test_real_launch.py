@@ -27,7 +27,7 @@ NEEDS = {
     'ur_robot': ({'launch_driver': 'true', 'robot_ip': '192.0.2.1'}, ['ur_robot_driver']),
     'mock_hardware': ({}, ['ur_robot_driver']),
     'gazebo': ({}, ['ur_simulation_gz']),
-    'ursim': ({}, ['ur_client_library', 'ur_robot_driver']),
+    'ursim': ({}, ['ur_robot_driver']),
     'replay': ({'bag': 'no_such_bag'}, ['ros2bag']),
 }
 REFUSED = {
@@ -45,7 +45,7 @@ REFUSED = {
     ),
     'no list': ('experiment', {'mounting': '0 0 0'}, 'mounting:=0 0 0: a YAML list'),
     'an old PolyScope': (
-        'ursim', {'ur_type': 'ur5e'}, 'give a version 5.x.y, or latest',
+        'ursim', {'ur_type': 'ur5e', 'ursim': 'true'}, 'give a version 5.x.y, or latest',
     ),
     'no such interface': ('experiment', {'interface': 'service'}, "'auto', 'action', 'topic'"),
     'no such program': ('experiment', {'program': 'dance'}, "'static_poses'"),

@@ -53,7 +53,7 @@ class Person:
         period: float = 10.0,
         deadline: float = 120.0,
     ) -> None:
-        self._graph, self._folder = graph, folder
+        self._graph, self.folder = graph, folder
         self._robot, self._unit, self._deadline = robot, effort_unit, deadline
         self._states = graph.hear(DiagnosticArray, 'experiment_runner/state', LATCHED)
         self._experiment = folder / 'experiment.yaml'
@@ -64,7 +64,7 @@ class Person:
 
     def design(self, seed: int) -> Path:
         """Have a motion designed for the live description; return its file."""
-        path = self._folder / f'{self._experiment.stem}_{seed}_trajectory.yaml'
+        path = self.folder / f'{self._experiment.stem}_{seed}_trajectory.yaml'
         self._set('trajectory_generator', {
             'generate.experiment': str(self._experiment), 'generate.output': str(path),
             'generate.seed': seed, 'generate.max_evaluations': EVALUATIONS,
@@ -92,7 +92,7 @@ class Person:
             'speed': speed,
         })
         self._arm()
-        bag = self._folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag'
+        bag = self.folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag'
         if dry_run:
             self._call('experiment_runner/execute')
             wait_until(lambda: self.state().get('state') == 'IDLE', 'the end of the dry run')
