@@ -16,9 +16,7 @@ from robot_identification.model.robot_model import (
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf_variants import mount_tool, Tool
 from robot_identification.processing.dataset import Dataset
-from robot_identification.simulation.ground_truth import (
-    draw_truth, with_static_friction,
-)
+from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
 from robot_identification.simulation.mujoco_robot import inverse_dynamics, rigid_inverse_dynamics
 
 RATE = 50.0

@@ -20,11 +20,6 @@ from typing import Any
 
 from forked_nodes import Forker, NODES
 import pytest
-
-try:
-    import rclpy
-except ImportError as error:
-    pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import (
     GetParameters, GetParameterTypes, SetParameters, SetParametersAtomically,
@@ -41,6 +36,11 @@ from robot_identification.cli.processes import (
 )
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+
+try:
+    import rclpy
+except ImportError as error:
+    pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
 
 DEADLINE = 20.0
 POLL = 0.02

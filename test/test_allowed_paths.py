@@ -6,8 +6,7 @@
 import os
 import socket
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
 from robot_identification.allowed_paths import inside_roots, root_folders
 from robot_identification.errors import UsageError

@@ -15,8 +15,7 @@ import re
 from types import SimpleNamespace
 
 from excitation.optimizers.fake_problem import FakeProblem, run_search, state_bytes
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from long_tests import some_by_day
 import numpy as np
 import pytest
@@ -58,6 +57,7 @@ def test_options_are_fields_of_a_frozen_dataclass(kind, name):
 
 
 # --- friction laws -------------------------------------------------------------------------
+
 
 NOT_ODD = {'offset', 'asymmetric'}
 SEEDS = st.integers(0, 2**32 - 1)
@@ -368,6 +368,7 @@ def test_no_two_terms_of_a_friction_law_are_the_same(name):
 
 # --- estimators ----------------------------------------------------------------------------
 
+
 JOINTS, PARAMETERS = 3, 12
 # A penalty pulls them away from the truth, by an amount that is not in their standard errors and
 # that depends on units; it also decides what the data do not.
@@ -514,6 +515,7 @@ def test_equal_weights_are_no_weights(rng):
 
 
 # --- optimizers ----------------------------------------------------------------------------
+
 
 # Takes the first motion that will do; all others go on as long as they may.
 TAKES_THE_FIRST = {'random'}

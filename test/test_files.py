@@ -15,8 +15,7 @@ import subprocess
 import sys
 
 from builders import contents
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 import numpy as np
 import pytest
 from robot_identification import files

@@ -20,9 +20,7 @@ from types import SimpleNamespace
 from builders import custom_data_of, joint, link, robot_urdf, run_command, topics_of
 import numpy as np
 import pytest
-from robot_identification.cli.predict import (
-    comparison_signals, signals_csv, write_signals_mcap,
-)
+from robot_identification.cli.predict import comparison_signals, signals_csv, write_signals_mcap
 from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import load_recipe, Recipe

@@ -21,7 +21,6 @@ from robot_identification.execution.checks import check_executable
 from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model.registry import load_robot
 
-
 # The defaults where no option is given.
 INIT = ('init', '--defaults')
 

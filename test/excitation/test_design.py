@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.excitation import (
-    Budget, CRITERIA, design_excitation, find_experiment,
-    load_experiment, motion_limits,
+    Budget, CRITERIA, design_excitation, find_experiment, load_experiment, motion_limits,
 )
 from robot_identification.model import Motion, observation_matrix
 

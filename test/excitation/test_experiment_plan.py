@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation import (
-    Budget, design_excitation, Laboratory, make_generic_experiment, motion_limits,
-    plan_study, slab, Trajectory, USUAL_HOME, usual_window,
+    Budget, design_excitation, Laboratory, make_generic_experiment, motion_limits, plan_study,
+    slab, Trajectory, USUAL_HOME, usual_window,
 )
 from robot_identification.excitation.experiment_plan import home_pose, MARGINS
 from robot_identification.excitation.feasibility import Feasibility

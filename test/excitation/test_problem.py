@@ -108,6 +108,7 @@ def scaled(problem, x, factor):
 
 # --- the criterion -------------------------------------------------------------------------
 
+
 CRITERION_CASES = {
     'as it is': {},
     'link frames': {'frames': 'mdh', 'criterion': 'condition_number'},

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from excitation.optimizers.fake_problem import run_search, state_bytes
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.excitation import Budget

@@ -12,8 +12,8 @@ import pytest
 from robot_identification.cli.excite_text import describe_weakness
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation import (
-    find_experiment, FourierParametrization, knowledge_of_model,
-    load_experiment, motion_limits, Trajectory, weak_parameters,
+    find_experiment, FourierParametrization, knowledge_of_model, load_experiment, motion_limits,
+    Trajectory, weak_parameters,
 )
 from robot_identification.excitation.experiment_file import Margins
 from robot_identification.excitation.information import (

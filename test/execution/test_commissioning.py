@@ -5,8 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.execution.commissioning import (

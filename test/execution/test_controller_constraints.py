@@ -5,8 +5,7 @@
 
 import re
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UnsafeMotionError

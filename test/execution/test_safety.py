@@ -5,8 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 from oracles import dh_chain
 import pinocchio as pin

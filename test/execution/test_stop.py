@@ -6,8 +6,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from recordings import designed_motion

@@ -3,8 +3,7 @@
 
 """A motion is followed where it is made, and stopped where it is not."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError

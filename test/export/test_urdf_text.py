@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import re
 
 from export.exported_models import changed_prior, model_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest

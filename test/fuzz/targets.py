@@ -16,9 +16,7 @@ import json
 from pathlib import Path
 import tempfile
 
-from builders import (
-    JOINT_STATE, joint_states, ros_types, rows_of, two_link_urdf, write_bag,
-)
+from builders import JOINT_STATE, joint_states, ros_types, rows_of, two_link_urdf, write_bag
 from fuzz.mutations import (
     mutate_bytes, mutate_csv, mutate_mcap, mutate_sqlite, mutate_xml, mutate_yaml,
 )

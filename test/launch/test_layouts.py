@@ -10,14 +10,12 @@ from xml.etree import ElementTree
 
 from long_tests import long_test
 import pytest
-from robot_identification.model.registry import load_robot
 import yaml
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'
 RVIZ = CONFIG / 'rviz' / 'preview.rviz'
 PLOTJUGGLER = CONFIG / 'plotjuggler' / 'torques.xml'
 FOXGLOVE = CONFIG / 'foxglove' / 'experiment.json'
-JOINTS = load_robot('ur5e').joint_names
 # The three of the file that `robot-identification predict` writes.
 PREDICTED = {'/measured', '/predicted', '/residual'}
 # By robot_state_publisher, which a driver brings along.

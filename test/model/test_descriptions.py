@@ -3,7 +3,6 @@
 
 """Descriptions as vendors ship them: what harms no answer is accepted, and said in a line."""
 
-
 from builders import joint, link, robot_urdf, run_command, two_link_urdf
 import numpy as np
 import pinocchio as pin

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.model import (
-    CURVES, DictionaryFriction, FRICTION_LAWS, FrictionOffset, FrictionTerm,
-    IdentifiedModel, JointMotion, Motion, reduce_to_base, regressor, SignalSource,
-    StandardParameters, STOP,
+    CURVES, DictionaryFriction, FRICTION_LAWS, FrictionOffset, FrictionTerm, IdentifiedModel,
+    JointMotion, Motion, reduce_to_base, regressor, SignalSource, StandardParameters, STOP,
 )
 from robot_identification.model.friction.basis import (
     evaluation_order, JointFunction, run_stops, SampleBasis, steady_positions,

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError

@@ -10,8 +10,7 @@ The kinds of faults that are refused are listed in docs/descriptions.md.
 from typing import NamedTuple
 
 from builders import joint, link, robot_urdf, run_command, two_link_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import pytest

@@ -13,8 +13,8 @@ from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
     Discrepancy, discrepancy_from_content, dump_model, FRICTION_LAWS, IdentifiedModel,
-    JointEncoders, KinematicFilter, load_model, make_standard_parameters, Motion,
-    parse_friction, reduce_to_base, SignalSource,
+    JointEncoders, KinematicFilter, load_model, make_standard_parameters, Motion, parse_friction,
+    reduce_to_base, SignalSource,
 )
 
 

@@ -3,9 +3,7 @@
 
 """Calibrated arms: their own axes, the controller's flange, and links that stay where they are."""
 
-
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from known_models import base_of
 import numpy as np
 from oracles import dh_chain

@@ -5,8 +5,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 from known_models import pinocchio_torque
 import numpy as np
@@ -17,8 +16,8 @@ from robot_identification.model import (
     known_robots, make_standard_parameters, parse_friction, reduce_to_base,
 )
 from robot_identification.model.regressor import (
-    energy_regressor, inertial_regressor, Motion,
-    observation_matrix, prior_inertial_parameters, rigid_torque, standard_torque,
+    energy_regressor, inertial_regressor, Motion, observation_matrix, prior_inertial_parameters,
+    rigid_torque, standard_torque,
 )
 
 NAMES = (*(known.name for known in known_robots()), 'mixed')

@@ -9,9 +9,8 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.model import (
-    gravity_of_mounting, make_robot_model,
-    make_standard_parameters, Motion, observation_matrix, parse_friction, parse_urdf,
-    RegressorGradient,
+    gravity_of_mounting, make_robot_model, make_standard_parameters, Motion, observation_matrix,
+    parse_friction, parse_urdf, RegressorGradient,
 )
 
 NAMES = ('q', 'dq', 'ddq')

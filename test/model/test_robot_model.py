@@ -6,8 +6,7 @@
 from dataclasses import replace
 
 from builders import joint, link, mixed_urdf, robot_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError

@@ -3,7 +3,6 @@
 
 """Who touches the arm is seen in the time that is stated; who does not is no alarm; files."""
 
-
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, UsageError

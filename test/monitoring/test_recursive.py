@@ -3,9 +3,7 @@
 
 """Recursive least squares end where the batch does, and follow what changes."""
 
-
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 from robot_identification.monitoring.recursive import RecursiveState
 

@@ -10,8 +10,6 @@ import pytest
 from robot_identification.nodes import controller
 from robot_identification.nodes.controller import ControllerState
 
-JOINTS = ['left_lift', 'left_elbow']
-
 
 class Unanswered:
     """A node whose clients find no service."""

@@ -3,7 +3,6 @@
 
 """What a robot's description says of its driver, and what is installed of it."""
 
-
 from robot_identification.nodes.driver_notes import describe_driver
 
 DESCRIPTION = """<robot name="arm"><link name="base"/><ros2_control name="arm" type="system">

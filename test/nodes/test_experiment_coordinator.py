@@ -21,8 +21,6 @@ from ros_helpers import LATCHED, state_in, state_message, wait_until
 from std_srvs.srv import Trigger
 
 COORDINATOR = '/experiment_coordinator'
-TOKEN = 'shared by these two'
-ATTEMPTS = 3
 
 
 class Fake:

@@ -3,7 +3,6 @@
 
 """What is identified from a replay is what is identified from the bag."""
 
-
 from bag_player import BagPlayer, read_messages
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np

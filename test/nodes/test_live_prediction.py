@@ -14,9 +14,7 @@ from rclpy.serialization import serialize_message
 from robot_identification.nodes import joint_states
 from robot_identification.nodes.joint_states import VectorMessage, VectorPublisher
 from robot_identification.nodes.live_prediction import LivePrediction, Outputs
-from robot_identification.nodes.prepared_model import (
-    FEED_FORWARD, PredictorOptions, prepare_model,
-)
+from robot_identification.nodes.prepared_model import FEED_FORWARD, PredictorOptions, prepare_model
 from robot_identification.recording.bag import read_recording
 from ros_helpers import deserialized, joint_state
 from sensor_msgs.msg import JointState

@@ -5,14 +5,14 @@
 
 import numpy as np
 import pytest
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.trajectory import tool_path
+from robot_identification.nodes.preview import preview_markers
 
 try:
     from visualization_msgs.msg import Marker
 except ImportError as error:
     pytest.skip(f'needs visualization_msgs: {error}', allow_module_level=True)
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.trajectory import tool_path
-from robot_identification.nodes.preview import preview_markers
 
 OBSTACLES = (
     Obstacle('table', (1.0, 2.0, 0.1), (0.0, 0.1, -0.3), (0.0, 0.0, np.pi / 2)),

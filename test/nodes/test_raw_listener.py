@@ -3,7 +3,6 @@
 
 """A listener fits what it requests to its publishers, whatever the threads beside it do."""
 
-
 import pytest
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -14,7 +13,6 @@ from rosbags.typesys import get_typestore, Stores
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-THREADS = 4
 TOPIC = '/joint_states'
 VOLATILE = QoSProfile(depth=1)  # reliable, and not kept for who comes later
 

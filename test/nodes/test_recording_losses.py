@@ -5,8 +5,7 @@
 
 import struct
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import pytest
 from robot_identification.nodes.direct_subscription import LossCounter
 from robot_identification.nodes.recording_types import stamp_of

@@ -14,9 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, value
 import numpy as np
 import pytest
-from robot_identification.nodes.rtde_reader import (
-    JOINT_KEYS, JOINTS, judge, KEYS, MESSAGES,
-)
+from robot_identification.nodes.rtde_reader import JOINT_KEYS, JOINTS, judge, KEYS, MESSAGES
 from robot_identification.rtde.client import TYPES
 from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
 from ros_helpers import own_graph, seconds, told_in, wait_until

@@ -11,9 +11,6 @@ from robot_identification.execution.events import Send, StopOutdated
 from robot_identification.nodes.experiment_runner import ExperimentRunner
 from ros_helpers import wait_until
 
-COUNT = 500
-SCALING = '/speed_scaling_state_broadcaster/speed_scaling'
-
 
 @pytest.fixture
 def runner(graph, tmp_path, monkeypatch):

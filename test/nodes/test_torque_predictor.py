@@ -23,9 +23,7 @@ from robot_identification.prediction.feed_forward import FeedForward, FeedForwar
 from robot_identification.prediction.sample_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.bag import read_recording
-from ros_helpers import (
-    acknowledged, joint_state, own_graph, seconds, told_in, wait_until,
-)
+from ros_helpers import acknowledged, joint_state, own_graph, seconds, told_in, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 

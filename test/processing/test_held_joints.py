@@ -10,9 +10,7 @@ import pytest
 from robot_identification import identify, IdentifyOptions, load_model, validate
 from robot_identification.errors import DataError
 from robot_identification.model import dump_model, make_robot_model, Motion, parse_urdf
-from robot_identification.processing import (
-    held_joint_remarks, hold_as_recorded, read_arm,
-)
+from robot_identification.processing import held_joint_remarks, hold_as_recorded, read_arm
 from robot_identification.recording import read_recording
 
 NAMES = ('lift', 'a', 'b', 'c', 'd', 'finger', 'wheel')

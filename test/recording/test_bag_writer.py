@@ -3,10 +3,8 @@
 
 """What the writer leaves: whole bags, bags of a killed writer, and bags on a full disk."""
 
-
 from builders import custom_data_of, room_for, ros_types, topics_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from long_tests import some_by_day
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
@@ -15,9 +13,7 @@ import pytest
 from robot_identification.errors import BagError
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.bag_files import open_bag
-from robot_identification.recording.bag_writer import (
-    BagWriter, joint_state_maker, OfferedQos,
-)
+from robot_identification.recording.bag_writer import BagWriter, joint_state_maker, OfferedQos
 from robot_identification.recording.joint_states import JOINT_STATE
 from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability, QosReliability

@@ -5,8 +5,7 @@
 
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
 from robot_identification.recording import (
     DRIVER, driver_remarks, DriverRecord, hardware_record, NOT_KNOWN, read_driver_record,

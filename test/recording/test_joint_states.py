@@ -4,8 +4,7 @@
 """Joint states decoded many at once are those decoded one by one, to the last bit."""
 
 from builders import decode_joint_state, JOINT_STATE, Message
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError

@@ -6,8 +6,7 @@
 import json
 
 from builders import UR_JOINTS
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from log_styles import (
     by_joint, columns_of, make_run, names, PLAIN, SO101, STYLES, table, write_lerobot,
 )

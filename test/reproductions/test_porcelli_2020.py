@@ -11,9 +11,8 @@ from reproductions.paper import Paper
 from reproductions.porcelli_2020 import (
     add_claims, add_misprints, BASE_RATE, base_rows, changes_of_text, condition_at_zero,
     Conditions, conservative_bounds, corrected, corrections, counts_rows, ends_rows, errors_rows,
-    exchange_friction, EXPERIMENT, Findings, fit_models, GROUPS, identify_whole_arm,
-    moving_joints, reached, refusal_of_the_caption, rests, series, SimulatedGroup, solve_joint,
-    thesis,
+    exchange_friction, EXPERIMENT, Findings, fit_models, GROUPS, identify_whole_arm, moving_joints,
+    reached, refusal_of_the_caption, rests, series, SimulatedGroup, solve_joint, thesis,
 )
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.information import BaseColumns

@@ -7,8 +7,7 @@ from dataclasses import replace
 import math
 
 from builders import changed, DELETE
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from matplotlib.cbook import boxplot_stats
 import numpy as np
 import pytest

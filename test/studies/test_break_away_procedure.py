@@ -6,8 +6,7 @@
 from dataclasses import replace
 import math
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError

@@ -5,13 +5,11 @@
 
 import math
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
 from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.studies.break_away import (
-    ARMED, BreakAwaySession, BreakAwaySettings, BreakAwayTest, DONE, FAULT, JointReading,
-    TESTING,
+    ARMED, BreakAwaySession, BreakAwaySettings, BreakAwayTest, DONE, FAULT, JointReading, TESTING,
 )
 from robot_identification.studies.break_away.session import ARMED_SECONDS, ENDING, ZERO_SECONDS
 

@@ -3,7 +3,6 @@
 
 """Two models of one arm: tests by groups, common parameters, and joints of one size."""
 
-
 from identified_arms import WarmArm
 import numpy as np
 import pytest

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.bag_errors import (
-    measure_details, measure_errors, noise_deviation, relative_error,
-    split_frequencies, variance_accounted_for,
+    measure_details, measure_errors, noise_deviation, relative_error, split_frequencies,
+    variance_accounted_for,
 )
 
 RATE = 100.0

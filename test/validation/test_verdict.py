@@ -13,8 +13,8 @@ import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, DataWarning, Findings, findings_in, GOOD, judge, Limit,
-    limits_in, OF_TRAINING, SIMULATION, USABLE, uses_content, Verdict, verdict_content,
+    BAD, Bandwidth, DataWarning, Findings, findings_in, GOOD, judge, Limit, limits_in, OF_TRAINING,
+    SIMULATION, USABLE, uses_content, Verdict, verdict_content,
 )
 
 RATE = 100.0

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, lying_solver, predict,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.estimation.estimators.conic import is_optimal, solve_conic

@@ -6,8 +6,7 @@
 from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, noisy_problem, possible_parameters, torque_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import NotIdentifiableError

@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from estimation.arm_problems import arm_reduction, fourier_motion, torque_of
 from estimation.noisy_arms import bias_in_errors, errors_of, make_noisy_arm, PERIOD
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest

@@ -3,9 +3,7 @@
 
 """Total least squares: the textbook's solution, its limits, and what noisy columns do."""
 
-
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.arrays import triangle_of
