@@ -5,16 +5,21 @@
 
 from dataclasses import replace
 
-from builders import joint, robot_urdf
+from builders import joint, link, robot_urdf, two_link_urdf
 from hypothesis import given, strategies as st
+from known_models import limited
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UnsafeMotionError
+from robot_identification.cli.excite_text import describe_certificate
+from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation import (
-    Budget, CollisionModel, design_excitation, find_experiment, FourierParametrization,
-    load_experiment, make_generic_experiment, Obstacle,
+    Budget, certify, CollisionModel, design_excitation, dump_trajectory, ExtraLimits,
+    find_experiment, find_holding, find_unchecked, FourierParametrization, hardware_limits,
+    load_experiment, load_trajectory, make_generic_experiment, Obstacle, Trajectory,
+    unchecked_from_content,
 )
+from robot_identification.excitation.margins import POSES
 from robot_identification.execution.checks import check_executable, check_nothing_unchecked
 from robot_identification.model import make_robot_model, parse_urdf
 
@@ -220,3 +225,183 @@ def test_a_link_without_a_shape_is_no_part_of_a_proof():
     with pytest.raises(UnsafeMotionError, match=r'no collision shapes .* at hand: add'):
         model_of(*others, bare)
     model_of(*others, '<link name="hand"/>')
+
+
+MASS, LENGTH, WEIGHT = 2.0, 0.5, 9.81 * 2.0 * 0.5
+
+
+@pytest.fixture(scope='module')
+def pendulum():
+    """Return a pendulum about a horizontal axis, which turns once each way."""
+    return make_robot_model(parse_urdf(robot_urdf(
+        '<link name="ground"/>', link('bob', MASS, centre=(0, 0, -LENGTH)),
+        joint('hinge', 'ground', 'bob', axis=(0, 1, 0)),
+    ), 'pendulum'))
+
+
+def limits_of(pendulum, effort, lower=-np.pi, upper=np.pi):
+    values = {'torque': effort, 'lower': lower, 'upper': upper}
+    return replace(
+        hardware_limits(pendulum), **{name: np.array([one]) for name, one in values.items()}
+    )
+
+
+@pytest.mark.parametrize('share', [0.2, 0.7])
+def test_the_share_of_poses_is_that_of_a_pendulum(pendulum, share):
+    """Its torque is w sin q: of a turn, 2/pi asin(f) can be held with f w."""
+    holding = find_holding(pendulum, limits_of(pendulum, share * WEIGHT))
+    truth = 2.0 / np.pi * np.arcsin(share)
+    # Random poses: five standard deviations of their number.
+    assert holding.held == pytest.approx(truth, abs=5.0 * np.sqrt(truth * (1 - truth) / POSES))
+    assert holding.joint == 'hinge'
+    # The largest of 2000 sines is one within a millionth, on the average.
+    assert holding.largest == pytest.approx(WEIGHT, rel=1e-4)
+    for words in (f'{WEIGHT:.3g}'[:3], f'where {share * WEIGHT:.4g} N m', 'slower'):
+        assert words in holding.describe()
+    # What holds every pose is not worth a word.
+    every = find_holding(pendulum, limits_of(pendulum, 1.001 * WEIGHT))
+    assert (every.held, every.describe()) == (1.0, '')
+
+
+def test_a_search_that_must_fail_is_not_begun(ur5, monkeypatch):
+    """An elbow that cannot carry its arm anywhere in the window: joint, value and limit."""
+    experiment = replace(load_experiment(find_experiment('demo')), collision=False)
+    effort = ur5.limits.effort.copy()
+    effort[1] = 0.1
+    weak = limited(ur5, effort)
+    monkeypatch.setattr(
+        'robot_identification.excitation.design.Search',
+        lambda *args, **kwargs: pytest.fail('the search was begun'),
+    )
+    narrow = replace(experiment, window={
+        'shoulder_lift_joint': (-0.6, -0.3), 'elbow_joint': (0.0, 0.4), 'wrist_1_joint': (-1, 0),
+    })
+    with pytest.raises(UnsafeMotionError) as no:
+        design_excitation(weak, narrow, seed=0, budget=Budget(3))
+    for words in ('shoulder_lift_joint needs', 'where 0.07 N m (70% of its limit)', 'slower'):
+        assert words in str(no.value)
+
+
+FULL = ExtraLimits(limits={'acceleration': 8.0})
+NO_LIMIT = '<limit effort="0" velocity="0"/>'
+
+
+def arm(text=None):
+    """Return the model of a description, by default of one with everything a URDF can state."""
+    return make_robot_model(parse_urdf(text or two_link_urdf(), 'arm'))
+
+
+def massless():
+    """Return an arm of which only the limits are known."""
+    return arm(robot_urdf(
+        '<link name="ground"/><link name="upper"/><link name="lower"/>',
+        joint('one', 'ground', 'upper'), joint('two', 'upper', 'lower', axis=(0, 1, 0)),
+    ))
+
+
+def found(robot, *more):
+    """Return (kind, joints) of what cannot be checked."""
+    return [(one.kind, one.joints) for one in find_unchecked(robot, *more)]
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    return replace(load_experiment(find_experiment('demo')), window={}, collision=False)
+
+
+def certified(robot, experiment):
+    coefficients = 0.02 * np.random.default_rng(1).normal(
+        size=(robot.n, experiment.form.n_coefficients)
+    )
+    return certify(robot, experiment, Trajectory(
+        robot.name, robot.joint_names, experiment.form, coefficients, 1, {}
+    ), {'optimizer': 'random', 'seed': 0})
+
+
+BOTH = ('one', 'two')
+
+
+GAPS = {
+    'no effort limit': ({'limit': '<limit lower="-2" upper="2" velocity="3" effort="0"/>'},
+                        [('torque', ('one',))]),
+    'no velocity limit': ({'limit': '<limit lower="-2" upper="2" effort="3"/>'},
+                          [('velocity', ('one',))]),
+    'no range': ({'limit': '<limit effort="3" velocity="3"/>'}, [('position', ('one',))]),
+    'endless': ({'kind': 'continuous', 'limit': '<limit effort="3" velocity="3"/>'}, []),
+    'no limit': ({'limit': NO_LIMIT}, [
+        ('torque', ('one',)), ('position', ('one',)), ('velocity', ('one',)),
+    ]),
+}
+
+
+@pytest.mark.parametrize(('changes', 'gaps'), GAPS.values(), ids=GAPS)
+def test_every_limit_that_lacks_is_found_by_joint(changes, gaps):
+    assert found(arm(two_link_urdf(**changes)), FULL) == gaps
+
+
+def test_the_certificate_says_it_and_counts_only_what_was_checked(experiment, tmp_path):
+    """In the file, and after it is read again; the text never has 0 % of an unknown limit."""
+    motion = certified(massless(), experiment)
+    certificate = motion.certificate
+    assert set(certificate['limits']) == {'position', 'velocity'}
+    assert certificate['torque_reserve'] is None
+    (tmp_path / 't.yaml').write_text(dump_trajectory(motion))
+    read = load_trajectory(tmp_path / 't.yaml').certificate['not_checked']
+    assert [(one['kind'], one['joints']) for one in read] == [
+        ('torque', list(BOTH)), ('acceleration', list(BOTH)),
+    ]
+    text = describe_certificate(motion)
+    assert 'torque: NOT CHECKED, the URDF has no masses' in text
+    assert 'acceleration: NOT CHECKED, no limit is known; state `acceleration`' in text
+    assert 'collision: NOT CHECKED, the experiment file says' in text
+    assert ' 0% ' not in text
+
+
+def test_a_real_arm_executes_nothing_that_was_not_checked(experiment):
+    """A simulated one does: `check_executable` has nothing against it."""
+    for robot, words in (
+        (massless(), 'torque: NOT CHECKED, the URDF has no masses'),
+        (arm(), 'acceleration: NOT CHECKED, no limit is known'),
+    ):
+        motion = certified(robot, experiment)
+        check_executable(robot, motion)
+        with pytest.raises(UnsafeMotionError, match=words):
+            check_nothing_unchecked(robot, motion)
+    full = replace(experiment, limits=FULL.limits)
+    check_nothing_unchecked(arm(), certified(arm(), full))
+    bare = arm(two_link_urdf(limit='<limit effort="60" velocity="3"/>'))
+    with pytest.raises(UnsafeMotionError, match='position of one: NOT CHECKED'):
+        check_nothing_unchecked(bare, certified(bare, full))
+    check_nothing_unchecked(bare, certified(bare, replace(full, window={'one': (-1.0, 1.0)})))
+
+
+def test_files_that_do_not_say_it_are_refused_by_the_robot(experiment):
+    """Older files have no such entry, and an entry may have been emptied."""
+    motion = certified(massless(), experiment)
+    older = {key: value for key, value in motion.certificate.items() if key != 'not_checked'}
+    for certificate in (older, {**older, 'not_checked': []}):
+        with pytest.raises(UnsafeMotionError, match='the URDF has no masses'):
+            check_nothing_unchecked(massless(), motion.with_certificate(certificate))
+    whole = certified(arm(), replace(experiment, limits=FULL.limits))
+    older = {key: value for key, value in whole.certificate.items() if key != 'not_checked'}
+    check_nothing_unchecked(arm(), whole.with_certificate(older))
+
+
+def test_a_file_that_says_it_is_refused_although_the_robot_has_the_limit_now(experiment):
+    robot = arm()
+    motion = certified(robot, experiment)
+    limits = replace(robot.limits, acceleration=np.full(2, 50.0))
+    with pytest.raises(UnsafeMotionError, match='certify the motion again'):
+        check_nothing_unchecked(replace(robot, limits=limits), motion)
+
+
+@pytest.mark.parametrize('entry', [None, 3, [3], [{'kind': 'torque'}], [
+    {'kind': 'torque', 'joints': 'one', 'reason': ''},
+]])
+def test_damaged_entries_are_refused(experiment, entry):
+    motion = certified(arm(), replace(experiment, limits=FULL.limits))
+    damaged = motion.with_certificate({**motion.certificate, 'not_checked': entry})
+    with pytest.raises(UnsafeMotionError, match='not_checked'):
+        check_nothing_unchecked(arm(), damaged)
+    with pytest.raises(DescriptionError, match='not_checked'):
+        unchecked_from_content(entry, 'file')

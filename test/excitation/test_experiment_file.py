@@ -3,17 +3,32 @@
 
 """What an experiment file may say, and how it is refused where it may not."""
 
+from dataclasses import replace
+
+from builders import joint, link, robot_urdf
+from hypothesis import given, settings, strategies as st
+from known_models import base_of, pinocchio_torque
+from long_tests import some_by_day
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 from robot_identification.excitation import (
-    extra_limits_from_content, find_experiment, load_experiment, Obstacle,
+    Budget, CRITERIA, design_excitation, extra_limits_from_content, find_experiment, Laboratory,
+    load_experiment, make_generic_experiment, motion_limits, Obstacle, plan_study, slab,
+    Trajectory, USUAL_HOME, usual_window,
 )
 from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.experiment_file import extra_limits_to_content, Margins
+from robot_identification.excitation.experiment_plan import home_pose, MARGINS
+from robot_identification.excitation.feasibility import Feasibility
+from robot_identification.execution.checks import check_nothing_unchecked
+from robot_identification.execution.safety import check_lab_margins
 from robot_identification.files import dump_yaml, read_yaml
+from robot_identification.model import (
+    load_robot, make_robot_model, Motion, observation_matrix, parse_urdf,
+)
 
 MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3}}
 
@@ -123,3 +138,204 @@ def test_a_wrong_experiment_is_refused_by_name(tmp_path, changes, message):
     """When it is read, not when the search is half done."""
     with pytest.raises(DescriptionError, match=message):
         load(tmp_path, **changes)
+
+
+@pytest.fixture(scope='module')
+def ur5e():
+    return load_robot('ur5e')
+
+
+@pytest.mark.parametrize(
+    ('side', 'axis', 'sign'),
+    [('front', 0, 1), ('back', 0, -1), ('left', 1, 1), ('right', 1, -1), ('above', 2, 1),
+     ('below', 2, -1)],
+)
+def test_a_slab_begins_at_its_distance(side, axis, sign):
+    """Its near face is there, and it is wide in the other two directions."""
+    found = slab('wall', side, 0.7)
+    size, xyz = np.array(found.size), np.array(found.xyz)
+    near = xyz[axis] - sign * 0.5 * size[axis]
+    assert near == pytest.approx(sign * 0.7, abs=1e-12)
+    others = [k for k in range(3) if k != axis]
+    assert np.all(size[others] >= 6.0)
+    np.testing.assert_array_equal(xyz[others], 0.0)
+
+
+def test_home_is_usual_where_that_is_clear(ur5e):
+    """Among obstacles it is another pose, which is clear of them."""
+    window = usual_window(ur5e)
+    assert home_pose(ur5e, Laboratory(window=window)) == USUAL_HOME
+    # The tool of the usual pose is right in front of the arm, half a metre away.
+    blocked = Laboratory(
+        window=window, obstacles=(slab('table', 'below', 0.01), slab('wall', 'front', 0.35))
+    )
+    home = home_pose(ur5e, blocked)
+    assert home != USUAL_HOME
+    motion = plan_study(ur5e, blocked)[-1]
+    collision = Feasibility(ur5e, motion.experiment).collision
+    pose = np.array([[home[joint] for joint in ur5e.joint_names]])
+    assert collision.closest(pose, np.zeros(1)).distance > motion.experiment.clearance
+
+
+def test_margins_are_those_of_a_real_arm(ur5e):
+    """A motion at the margins of the plan is one that the runner accepts, one beyond is not."""
+    experiment = plan_study(ur5e, Laboratory(window=usual_window(ur5e)))[1].experiment
+    assert MARGINS == {**vars(experiment.margins)}
+    form = experiment.form
+    coefficients = np.zeros((ur5e.n, form.n_coefficients))
+    # Wrist 3, about whose axis there is hardly any torque.
+    coefficients[-1, 1] = 1.0
+    fastest = np.abs(form.sample(coefficients, np.linspace(0.0, 10.0, 20_001))[1]).max()
+    for share, accepted in ((0.999 * MARGINS['velocity'], True), (0.81, False)):
+        scale = share * ur5e.limits.velocity[-1] / fastest
+        trajectory = Trajectory(
+            ur5e.name, ur5e.joint_names, form, scale * coefficients, 1, {}
+        )
+        if accepted:
+            check_lab_margins(ur5e, trajectory)
+        else:
+            with pytest.raises(UnsafeMotionError, match=r'80% of the speeds'):
+                check_lab_margins(ur5e, trajectory)
+
+
+# --- an arm without an experiment file ---------------------------------------------------
+
+
+BOX = '<collision><geometry><box size="0.05 0.05 0.05"/></geometry></collision>'
+
+
+def arm(limits, kinds=None, shapes=True):
+    """Return an arm in a row whose joints have these limit elements."""
+    kinds = kinds or ['revolute'] * len(limits)
+    parts = [link('base')]
+    for k, (limit, kind) in enumerate(zip(limits, kinds, strict=True)):
+        body = link(f'body{k}', 1.0)
+        parts.append(body.replace('</link>', f'{BOX if shapes else ""}</link>'))
+        parts.append(joint(
+            f'joint{k}', 'base' if k == 0 else f'body{k - 1}', f'body{k}', kind=kind,
+            axis=((0, 0, 1), (0, 1, 0))[k % 2], xyz=(0, 0, 0.3), limit=limit,
+        ))
+    return make_robot_model(parse_urdf(robot_urdf(*parts), 'the test'))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(
+    st.tuples(
+        st.floats(-7.0, 3.0), st.floats(0.02, 9.0), st.sampled_from([0.0, 0.05, 1.0, 3.0, 12.0])
+    ), min_size=1, max_size=4,
+))
+def test_any_limits_leave_room_and_are_kept(ranges):
+    """Windows lie within the limits less the margin, are at most a turn wide, and not empty."""
+    robot = arm([
+        f'<limit lower="{low}" upper="{low + span}" effort="500" velocity="{speed}"/>'
+        for low, span, speed in ranges
+    ])
+    made = make_generic_experiment(robot)
+    limits = motion_limits(robot, made.experiment)
+    assert np.all(limits.lower < limits.upper)
+    assert np.all(limits.lower >= robot.limits.lower) and np.all(
+        limits.upper <= robot.limits.upper
+    )
+    assert np.all(limits.upper - limits.lower <= 2.0 * np.pi + 1e-5), 'rounded to 1e-6'
+    assert np.all(np.isfinite(limits.velocity)) and np.all(np.isfinite(limits.acceleration))
+    # The base harmonic can sweep what it is to sweep without being faster than the margin.
+    period = made.experiment.form.base_period
+    assert 10.0 <= period <= 60.0
+    unstated = [not np.isfinite(limit) for limit in robot.limits.velocity]
+    assert any('velocity' in note for note in made.notes) == any(unstated)
+
+
+@pytest.mark.parametrize('kind', ['continuous', 'prismatic', 'revolute'])
+def test_an_arm_that_states_nothing_gets_a_motion(kind):
+    """What was chosen for it is kept and is listed: a real arm does not execute it."""
+    limit = '<limit lower="-0.3" upper="0.3" effort="0" velocity="0"/>'
+    robot = arm([limit, limit], ['revolute', kind], shapes=False)
+    made = make_generic_experiment(robot)
+    trajectory = design_excitation(robot, made.experiment, seed=0, budget=Budget(5))
+    motion = trajectory.sample(np.linspace(0.0, trajectory.duration, 2000))
+    assert np.all(np.abs(motion.dq) <= motion_limits(robot, made.experiment).velocity + 1e-9)
+    listed = {entry['kind'] for entry in trajectory.certificate['not_checked']}
+    assert {'velocity', 'acceleration', 'torque', 'collision'} <= listed
+    with pytest.raises(UnsafeMotionError, match='not checked in full'):
+        check_nothing_unchecked(robot, trajectory)
+
+
+# Some looks, and the descent that passes this number.
+ONE_DESCENT = Budget(20)
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    return load_experiment(find_experiment('demo'))
+
+
+@pytest.fixture(scope='module')
+def alone(experiment):
+    """Return the shipped experiment where nothing is within reach, which takes less time."""
+    return replace(experiment, collision=False)
+
+
+@pytest.fixture(scope='module')
+def designed(ur5, experiment):
+    return design_excitation(ur5, experiment, seed=1, budget=ONE_DESCENT)
+
+
+@pytest.mark.parametrize('name', some_by_day(['ur5e', 'ur5', 'ur10'], 1))
+def test_limits_are_kept_between_the_samples_too(robots, alone, name):
+    """Ten times denser than the certificate's grid, with torques by Pinocchio."""
+    robot, experiment = robots[name], alone
+    trajectory = design_excitation(robot, experiment, seed=3, budget=ONE_DESCENT)
+    motion = trajectory.sample(np.linspace(0.0, 10.0, 100_001)[::3])
+    # Between samples 1e-4 s apart nothing exceeds the grid's maximum by more than 1e-6 of it.
+    slack = 1.0 + 1e-6
+    limits, margins = robot.limits, experiment.margins
+    for index, joint in enumerate(robot.joint_names):
+        low, high = experiment.window[joint]
+        assert motion.q[:, index].min() >= low - 1e-6
+        assert motion.q[:, index].max() <= high + 1e-6
+    assert np.all(np.abs(motion.dq) <= slack * margins.velocity * limits.velocity)
+    assert np.all(np.abs(motion.ddq) <= slack * margins.acceleration * limits.acceleration)
+    tau = pinocchio_torque(
+        robot.pinocchio, Motion(motion.q[::20], motion.dq[::20], motion.ddq[::20])
+    )
+    assert np.all(np.abs(tau) <= slack * margins.torque * limits.effort)
+    moving = np.ptp(motion.q, axis=0)
+    assert np.all(moving > 0.1), 'and every joint moves'
+
+
+def test_certificate_is_what_was_measured(ur5, experiment, designed):
+    """Criteria at 125 Hz and the worst use of each limit, computed again from the file."""
+    certificate = designed.certificate
+    reduction = base_of(ur5, experiment.friction, rotors=True)
+    # The motion of ten seconds, and its rests and slow reversals.
+    assert designed.duration == pytest.approx(15.6)
+    t = np.arange(0.0, designed.duration + 1e-9, 0.008)
+    W = observation_matrix(ur5, reduction.parameters, designed.sample(t))
+    for name, value in certificate['criteria_dense'].items():
+        # Printed with six digits; one sample more or less is another 1e-4.
+        assert CRITERIA[name](W[:, reduction.independent]) == pytest.approx(value, rel=1e-3)
+    assert certificate['base_parameters'] == reduction.rank == 58
+    assert certificate['urdf_sha256'] == ur5.urdf_sha256
+    assert certificate['search']['seed'] == 1
+    motion = designed.sample(np.linspace(0.0, designed.duration, 156_001))
+    found = certificate['limits']['velocity']
+    index = ur5.joint_names.index(found['joint'])
+    # Printed to 1e-6. Extrema are searched for: samples 1 ms apart would miss one by up to 5e-6.
+    assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
+    assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
+    assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
+
+
+def test_windows_and_margins_leave_what_they_say(robots, ur5, experiment):
+    limits = motion_limits(ur5, experiment)
+    np.testing.assert_allclose(limits.lower, [-1.5, -2.3, 0.4, -3.0, -3.0, -2.0])
+    np.testing.assert_allclose(limits.torque, 0.7 * ur5.limits.effort)
+    whole = motion_limits(ur5, replace(experiment, window={}))
+    np.testing.assert_allclose(whole.upper, ur5.limits.upper - 0.1)
+    # A joint without limits moves within a turn to each side.
+    endless = motion_limits(robots['mixed'], replace(experiment, window={}))
+    assert (endless.lower[0], endless.upper[0]) == (-2.0 * np.pi, 2.0 * np.pi)
+    with pytest.raises(UsageError, match='elbow; ur5 has the joints shoulder_pan_joint'):
+        motion_limits(ur5, replace(experiment, window={'elbow': (0.0, 1.0)}))
+    with pytest.raises(UsageError, match='no position is left for elbow_joint'):
+        motion_limits(ur5, replace(experiment, window={'elbow_joint': (3.1, 9.0)}))

@@ -9,17 +9,29 @@ Forms that are not closed promise nothing of their ends, and are not designed.
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
+from dwells import dwells_of
+from hypothesis import given, strategies as st
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
+from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 from robot_identification.excitation import (
-    Budget, design_excitation, dump_trajectory, find_experiment, FourierParametrization,
-    load_experiment, load_trajectory,
+    Budget, certify, check_rest_at_ends, design_excitation, dump_trajectory, find_experiment,
+    FourierParametrization, import_motion, knot_coefficients, load_experiment, load_trajectory,
+    SampledParametrization, Trajectory,
 )
+from robot_identification.excitation.fourier_table import (
+    check_ends, end_residuals, nearest_at_rest,
+)
+from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from scipy.interpolate import make_interp_spline
+from robot_identification.excitation.parametrizations.point_to_point import (
+    StaticPosesParametrization,
+)
+from robot_identification.model.registry import load_robot
+from scipy.interpolate import BPoly, make_interp_spline
 
 # Every form as it is without options, and the options that change what it computes.
 FORMS = {
@@ -136,3 +148,259 @@ def test_smooth_passage_is_the_quintic_spline(rng):
 def test_wrong_options_are_refused_by_name(form, options, message):
     with pytest.raises(DescriptionError, match=message):
         PARAMETRIZATIONS[form](**options)
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+MONOTONE = StaticPosesParametrization(3, 1.0, 1.5, True, True)
+WAYS = {
+    'one way': StaticPosesParametrization(4, 1.0, 1.5, False),
+    'both ways': StaticPosesParametrization(4, 1.0, 1.5, True),
+    'monotone': MONOTONE,
+}
+
+
+@pytest.fixture
+def coefficients(rng):
+    """Return two joints' coefficients of four poses, or of three and a turning point."""
+    return rng.normal(size=(2, 5))
+
+
+def pose(coefficients, number):
+    offset = coefficients[:, number] if number else 0.0
+    return coefficients[:, 0] + offset
+
+
+def sides(form, coefficients):
+    """Return the sign of each joint's velocity before every rest, (rests at it, n), by pose."""
+    found = {}
+    for dwell in dwells_of(form.itinerary):
+        on_the_way = np.array([dwell.start - 0.5 * form.move_time])
+        _, dq, _ = form.sample(coefficients, on_the_way)
+        found.setdefault(dwell.pose, []).append(np.sign(dq[0]))
+    return {pose: np.array(signs) for pose, signs in found.items()}
+
+
+def check_both_sides(form, coefficients):
+    """Assert that every joint comes to every pose once upwards and once downwards."""
+    found = sides(form, coefficients)
+    assert sorted(found) == list(range(1, form.poses + 1))
+    for signs in found.values():
+        assert np.array_equal(signs[0], -signs[1]) and np.all(signs[0] != 0.0)
+
+
+@pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
+def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
+    """To rounding: 1e-12 of poses of size one."""
+    dwells = dwells_of(form.itinerary)
+    for dwell in dwells:
+        assert dwell.stop - dwell.start == pytest.approx(form.dwell, rel=1e-12)
+        t = np.linspace(dwell.start, dwell.stop, 11)[1:-1]
+        q, dq, ddq = form.sample(coefficients, t)
+        np.testing.assert_allclose(q, np.tile(pose(coefficients, dwell.pose), (9, 1)), atol=1e-12)
+        assert np.abs(dq).max() < 1e-12 and np.abs(ddq).max() < 1e-12
+
+
+@given(SEEDS, st.integers(1, 12))
+def test_every_joint_comes_to_every_pose_from_both_sides(seed, poses):
+    """By the velocity before each rest, whatever was drawn; scaling leaves it so."""
+    rng = np.random.default_rng(seed)
+    form = StaticPosesParametrization(poses, 1.0, 1.5, True, True)
+    drawn = rng.normal(size=(6, form.n_coefficients))
+    # Some joints drew the same pose everywhere, or nothing.
+    drawn[0, 1:], drawn[1, 1:] = 0.5, np.abs(drawn[1, 1:])
+    direction = rng.choice([-1.0, 1.0], 6)
+    arranged = form.arrange(drawn, direction)
+    check_both_sides(form, arranged)
+    np.testing.assert_array_equal(arranged[:, 0], drawn[:, 0])
+    np.testing.assert_array_equal(np.sign(arranged[:, 1]), direction)
+    steps = np.abs(np.diff(arranged[:, 1:], prepend=0.0, axis=1))
+    # A step is what was drawn, at least 0, and one mean of it; to rounding.
+    assert np.all(steps >= (1.0 - 1e-12) * 0.5 * steps.mean(axis=1, keepdims=True))
+    smaller = np.hstack([arranged[:, :1], 1e-3 * arranged[:, 1:]])
+    check_both_sides(form, smaller)
+    assert form.suits(np.hstack([drawn[:, :1], 0.0201 / steps.min() * arranged[:, 1:]]))
+    assert not form.suits(np.hstack([drawn[:, :1], 0.0199 / steps.min() * arranged[:, 1:]]))
+
+
+def alone(**changes):
+    """Return the shipped experiment where nothing is within reach, with a few poses."""
+    experiment = load_experiment(find_experiment('static_poses'))
+    return replace(experiment, form=MONOTONE, collision=False, obstacles=(), **changes)
+
+
+@pytest.mark.parametrize('optimizer', [name for name in OPTIMIZERS if name != 'random'])
+def test_optimizers_that_move_single_poses_are_refused(ur5, optimizer):
+    with pytest.raises(UsageError, match=rf'{optimizer} moves poses .* set optimizer to random'):
+        design_excitation(ur5, alone(optimizer=optimizer), seed=0, budget=Budget(5))
+
+
+TIMES = [0.0, 0.5, 0.8, 2.0, 2.3]
+FORM = SampledParametrization(TIMES)
+
+
+@pytest.fixture
+def knots(rng):
+    """Return position, velocity and acceleration of three joints at five knots."""
+    return tuple(rng.normal(size=(5, 3)) for _ in range(3))
+
+
+def trajectory(knots, periods=1):
+    """Return the motion of three joints through knots."""
+    return Trajectory('arm', ('a', 'b', 'c'), FORM, knot_coefficients(*knots), periods, {})
+
+
+def test_pieces_are_hermites_quintics(knots):
+    """The polynomials that SciPy makes of the same states, to rounding."""
+    t = np.linspace(0.0, 2.3, 200)
+    piecewise = BPoly.from_derivatives(TIMES, np.stack(knots, axis=1))
+    motion = trajectory(knots).sample(t)
+    for order, values in enumerate((motion.q, motion.dq, motion.ddq)):
+        np.testing.assert_allclose(values, piecewise(t, nu=order), atol=1e-10)
+    jerk = FORM.jerk(knot_coefficients(*knots), t)
+    # Terms are 1 / 0.3^3 times as large, times 60.
+    np.testing.assert_allclose(jerk, piecewise(t, nu=3), atol=1e-9)
+    np.testing.assert_allclose(
+        jerk, FORM.bases(t)[3] @ knot_coefficients(*knots).T, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize('kind', range(3))
+def test_what_does_not_end_as_it_starts_is_not_repeated(knots, kind):
+    """Neither position nor velocity nor acceleration may jump; the joint is named."""
+    for values in knots:
+        values[-1] = values[0]
+    trajectory(knots, periods=3)
+    knots[kind][-1, 1] += 1e-3
+    trajectory(knots, periods=1)
+    with pytest.raises(DescriptionError, match=r'periods is 3, .* of b is .* periods must be 1'):
+        trajectory(knots, periods=3)
+
+
+@pytest.mark.parametrize(('knot', 'place'), [(0, 'start'), (-1, 'end')])
+def test_a_motion_that_starts_or_ends_in_motion_is_found(knots, knot, place):
+    for k in (0, -1):
+        knots[1][k] = 0.0
+    check_rest_at_ends(trajectory(knots))
+    knots[1][knot, 2] = 0.25
+    with pytest.raises(UnsafeMotionError, match=rf'c moves at 0.25 rad/s at the {place}'):
+        check_rest_at_ends(trajectory(knots))
+    with pytest.raises(UnsafeMotionError, match=r'c moves at 0.25 m/s'):
+        check_rest_at_ends(trajectory(knots), ('rad', 'rad', 'm'))
+
+
+# G. Porcelli, master thesis, Politecnico di Torino 2020, tables 4.1 and 4.2, as printed.
+RATE = 0.3 * np.pi
+SINE = np.array([
+    [0.0094, 0.0482, 0.0038, -0.0024, -0.0214],
+    [0.5765, -0.0032, -0.0051, -0.0116, 0.1018],
+    [0.0435, -0.0250, 0.0174, -0.0023, -0.0074],
+    [0.0642, -0.0128, 0.0186, 0.0029, -0.0212],
+    [-0.6081, -0.0068, 0.0079, 0.1485, 0.0010],
+    [0.6136, -0.0190, -0.1571, -0.0276, 0.0010],
+])
+COSINE = np.array([
+    [-0.0085, 0.1599, -0.0283, -0.0826, 0.0378],
+    [0.1459, -0.0048, -0.0093, 0.0120, -0.0094],
+    [0.6786, -0.0274, -0.0145, -0.0734, -0.0106],
+    [-1.2397, 0.0079, -0.0352, -0.0082, 0.0662],
+    [-0.4490, 0.0036, 0.0078, 0.0059, 0.0108],
+    [0.1662, 0.0217, -0.0068, -0.0529, 0.0022],
+])
+JOINTS = tuple(f'joint_{number}' for number in range(1, 7))
+# Sums of l a_l and l^2 b_l of the printed digits.
+VELOCITY = [0.0006, 1.0174, -0.0005, 0.0, 0.0010, -0.0011]
+ACCELERATION = [-0.0002, 0.0, -1.0009, -0.0011, 0.0, -0.5996]
+
+
+def motion(a, b, t):
+    """Return position, velocity and acceleration of a table in 'sum', by hand."""
+    order = np.arange(1, a.shape[1] + 1)
+    rate, phase = RATE * order, RATE * np.outer(t, order)
+    sine, cosine = np.sin(phase), np.cos(phase)
+    return (
+        sine @ a.T - cosine @ b.T,
+        rate * cosine @ a.T + rate * sine @ b.T,
+        -(rate**2) * sine @ a.T + rate**2 * cosine @ b.T,
+    )
+
+
+def test_the_printed_table_is_refused_for_three_joints():
+    """Their sums are those of the printed digits; joints 1, 4 and 5 pass."""
+    velocity, acceleration = end_residuals(SINE, COSINE)
+    np.testing.assert_allclose(velocity, VELOCITY, atol=1e-12)
+    np.testing.assert_allclose(acceleration, ACCELERATION, atol=1e-12)
+    with pytest.raises(UnsafeMotionError) as refusal:
+        check_ends(JOINTS, SINE, COSINE, RATE)
+    text = str(refusal.value)
+    for words in (
+        'joint_2 starts with 0.959 rad/s (sum l a_l = 1.0174)',
+        'joint_3 starts with -0.889 rad/s^2 (sum l^2 b_l = -1.0009)',
+        'joint_6 starts with -0.533 rad/s^2 (sum l^2 b_l = -0.5996)',
+        'repair: true',
+    ):
+        assert words in text
+    assert text.count('starts with') == 3
+    kept = [0, 3, 4]
+    check_ends([JOINTS[joint] for joint in kept], SINE[kept], COSINE[kept], RATE)
+
+
+def test_the_repaired_table_is_the_nearest_at_rest():
+    """It rests, goes off at right angles to all that rest, and is the form's own motion."""
+    a, b = nearest_at_rest(SINE, COSINE)
+    check_ends(JOINTS, a, b, RATE, tolerance=1e-14)
+    np.testing.assert_allclose(nearest_at_rest(a, b), (a, b), atol=1e-15)
+    form = FourierParametrization(5, 2.0 * np.pi / RATE)
+    coefficients = np.column_stack([np.zeros(6), a[:, 1:], b[:, 1:]])
+    np.testing.assert_allclose(form.series(coefficients), (a, b), atol=1e-14)
+    resting = form.series(np.eye(form.n_coefficients))
+    for off, directions in zip((SINE - a, COSINE - b), resting, strict=True):
+        np.testing.assert_allclose(off @ directions.T, 0.0, atol=1e-14)
+    t = np.linspace(0.0, form.duration, 101)
+    for basis, by_hand in zip(form.basis(t), motion(a, b, t), strict=True):
+        np.testing.assert_allclose(basis @ coefficients.T, by_hand, atol=1e-12)
+
+
+# --- from a file -------------------------------------------------------------------------
+
+
+TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
+REPAIRED = TABLES / 'porcelli_2020_repaired.yaml'
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return load_robot('ur5_porcelli')
+
+
+def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
+    """At rest to rounding, and certified by the thesis' own limits."""
+    motion = replace(import_motion(REPAIRED, arm.joint_names, robot=arm.name), periods=3)
+    assert motion.duration == pytest.approx(20.0, abs=1e-9)
+    ends = motion.sample(np.array([0.0, motion.form.duration]))
+    assert np.abs(ends.dq).max() < 1e-12
+    assert np.abs(ends.ddq).max() < 1e-12
+    experiment = load_experiment(find_experiment('porcelli_2020_ur5'))
+    # By its conservative bound joint 4 is 1.4e-5 above pi; its exact maximum is not.
+    with pytest.raises(UnsafeMotionError, match=r'wrist_1_joint reaches 3.142 .* conservative'):
+        certify(arm, experiment, motion, {})
+    certificate = certify(arm, replace(experiment, bounds='sampled'), motion, {}).certificate
+    # Of the table as printed it is 3.001 of pi rad/s^2, in joint 2, which the repair changes.
+    assert 0.85 < certificate['limits']['acceleration']['share'] <= 1.0
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('center: [0.0,', 'center: [', r'center must be 6 positions in rad'),
+    ('convention: sum', 'convention: swevers', r'unknown convention .*sum, div, plus_cosine'),
+    ('repair: true', 'mend: true', r'mend'),
+    ('0.0482', 'many', r'printed|repaired|table'),
+    # The table as printed: these joints do not rest.
+    ('repair: true', 'repair: false',
+     r'shoulder_lift_joint starts .*elbow_joint starts .*wrist_3_joint starts .*repair: true'),
+])
+def test_what_is_no_table_is_refused_by_file(arm, tmp_path, old, new, words):
+    path = tmp_path / 'table.yaml'
+    path.write_text(REPAIRED.read_text().replace(old, new))
+    kinds = DescriptionError, UsageError, UnsafeMotionError
+    with pytest.raises(kinds, match=words) as refusal:
+        import_motion(path, arm.joint_names)
+    assert str(path) in str(refusal.value)

@@ -4,17 +4,29 @@
 """Launch files only wire: those that put nodes and drivers together, and the predictor's."""
 
 import ast
+import json
+from pathlib import Path
 import re
 import sys
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 from launch_descriptions import (
     declared_in, describe, ENDED_WELL, FILES, included_in, load, load_shared, nodes_in, of_kind,
     parameters_of, read_in, ROOT, SHARED,
 )
+from long_tests import long_test
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.execution.commissioning import CommissioningKey, completed_stages, STAGES
+from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.files import read_yaml
+from robot_identification.model.registry import load_robot
+from ros_helpers import own_graph
+from simulators.by_hand import Person
+from simulators.judging import largest_deviation
+import yaml
 
 # Nodes of ours that a file starts itself; others are started by the files that it includes.
 STARTED = {
@@ -291,3 +303,110 @@ def test_launch_itself_reads_it(path):
     for argument in arguments:
         assert argument.description
         assert argument.description != 'no description given'
+
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+
+@long_test
+def test_a_person_commissions_a_motion(tmp_path):
+    """Dry, slow, full: the last recording holds the motion, and every stage is noted."""
+    with own_graph(tmp_path) as graph:
+        roots = {'allowed_read_roots': [str(tmp_path)], 'allowed_write_roots': [str(tmp_path)]}
+        token = {'simulation_token': 'of this test'}
+        clock = {'use_sim_time': True}
+        graph.start('simulated_robot', {**token, 'real_time_factor': 4.0, 'discovery_time': 0.1})
+        graph.start('trajectory_generator', {**clock, **roots})
+        graph.start('bag_recorder', {**clock, **roots})
+        graph.start('experiment_runner', {
+            **token, **clock, **roots, 'commissioning': True, 'approach_speed': 1.0,
+        })
+        person = Person(graph, tmp_path, 'ur5', 'A', period=2.0)
+        trajectory = person.design(1)
+        bag = person.climb(trajectory)
+    robot, designed = load_robot('ur5'), load_trajectory(trajectory)
+    # Servo and steps of the comparison; a pose that was missed is far off.
+    assert largest_deviation(bag, robot, designed) < 0.1
+    key = CommissioningKey(
+        designed.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(robot), '',
+    )
+    assert completed_stages(trajectory, key) == set(STAGES)
+
+
+CONFIG = Path(__file__).resolve().parents[2] / 'config'
+RVIZ = CONFIG / 'rviz' / 'preview.rviz'
+PLOTJUGGLER = CONFIG / 'plotjuggler' / 'torques.xml'
+FOXGLOVE = CONFIG / 'foxglove' / 'experiment.json'
+# The three of the file that `robot-identification predict` writes.
+PREDICTED = {'/measured', '/predicted', '/residual'}
+# By robot_state_publisher, which a driver brings along.
+OF_OTHERS = {'/tf', '/tf_static'}
+NODES = (
+    'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder', 'identifier',
+    'torque_predictor',
+)
+
+
+def curves():
+    return [curve.get('name') for curve in ElementTree.parse(PLOTJUGGLER).iter('curve')]
+
+
+def sums():
+    """Return the curves that PlotJuggler adds up: what they are made of, by name."""
+    return {
+        snippet.get('name'): [snippet.findtext('linked_source'), *(
+            source.text for source in snippet.find('additional_sources')
+        )]
+        for snippet in ElementTree.parse(PLOTJUGGLER).iter('snippet')
+    }
+
+
+def topics_of_rviz():
+    """Return the topics in RViz's layout; TF has none there."""
+    displays = yaml.safe_load(RVIZ.read_text())['Visualization Manager']['Displays']
+    return {
+        value['Value'] for display in displays for name, value in display.items()
+        if name in ('Topic', 'Description Topic')
+    }
+
+
+def topics_of_plotjuggler():
+    """Return the topics in PlotJuggler's layout: a curve is TOPIC/JOINT/FIELD."""
+    sources = [name for name in curves() if name not in sums()]
+    sources += [source for made_of in sums().values() for source in made_of]
+    return {re.fullmatch(r'(/.*)/\w+/effort', source).group(1) for source in sources}
+
+
+def topics_of_foxglove():
+    """Return the topics in Foxglove's layout, message paths cut off behind the topic."""
+    found = set()
+    for panel in json.loads(FOXGLOVE.read_text())['configById'].values():
+        found |= {path['value'].partition('.')[0] for path in panel.get('paths', [])}
+        found |= set(panel.get('topics', {}))
+        found |= {layer['topic'] for layer in panel.get('layers', {}).values() if 'topic' in layer}
+        found |= {
+            panel[name].partition('.')[0]
+            for name in ('topicPath', 'topicToRender') if name in panel
+        }
+    return found
+
+
+@long_test
+def test_every_topic_is_published(tmp_path):
+    """By one of our nodes on a graph, by a driver, or in the file that `predict` writes."""
+    ros_helpers = pytest.importorskip('ros_helpers')
+    with ros_helpers.own_graph(tmp_path) as graph:
+        for node in NODES:
+            graph.start(node)
+        wanted = topics_of_rviz() | topics_of_plotjuggler() | topics_of_foxglove()
+        expected = wanted - PREDICTED - OF_OTHERS
+        assert len(expected) >= 8
+
+        def missing():
+            return {topic for topic in expected if not graph.node.count_publishers(topic)}
+
+        ros_helpers.wait_until(
+            lambda: not missing() or any(process.exit_code for process in graph.processes),
+            'the topics of the layouts', 30.0,
+        )
+        assert not missing()

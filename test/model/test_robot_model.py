@@ -7,10 +7,16 @@ from dataclasses import replace
 
 from builders import joint, link, mixed_urdf, robot_urdf
 from hypothesis import given, strategies as st
+from known_models import base_of, pinocchio_torque
 import numpy as np
+import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model import held_leaders, load_robot, parse_urdf
+from robot_identification.errors import DataError, DescriptionError, UsageError
+from robot_identification.model import (
+    dump_model, held_leaders, IdentifiedModel, joint_parameters, last_link, load_model, load_robot,
+    Motion, mount_tool, parse_urdf, Payload, payload_from_parameters, prior_inertial_parameters,
+    SignalSource, to_frame, Tool, tool_frame, tool_placements, with_payload,
+)
 from robot_identification.model.robot_model import Drives, make_robot_model, unknown_drives
 
 # J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 3.1 [deg], joints 1 to 5: what the youBot
@@ -165,3 +171,159 @@ def test_the_usual_unit_is_stated_or_follows_from_the_gains():
     assert robot.with_drive_gains([7.0, 8.0, 9.0]).usual_effort_unit == 'A'
     for unit in ('A', 'Nm'):
         assert replace(robot, effort_unit=unit).usual_effort_unit == unit
+
+
+def any_payload(seed, frame='tool0'):
+    """Return the payload of three to six point masses: it can be."""
+    rng = np.random.default_rng(seed)
+    masses = rng.uniform(0.1, 1.0, rng.integers(3, 7))
+    places = rng.normal(scale=0.1, size=(len(masses), 3))
+    centre = masses @ places / masses.sum()
+    about = places - centre
+    inertia = sum(
+        m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, about, strict=True)
+    )
+    return Payload(float(masses.sum()), centre, inertia, frame)
+
+
+@given(SEEDS)
+def test_parameters_are_those_of_pinocchio(seed):
+    payload = any_payload(seed)
+    expected = pin.Inertia(payload.mass, payload.center_of_mass, payload.inertia)
+    # Sums of a few products: rounding.
+    np.testing.assert_allclose(
+        payload.parameters, expected.toDynamicParameters(), rtol=0, atol=1e-14
+    )
+    assert payload.is_possible
+    back = payload_from_parameters(payload.parameters, 'tool0')
+    np.testing.assert_allclose(back.inertia, payload.inertia, rtol=0, atol=1e-13)
+
+
+@given(SEEDS)
+def test_to_frame_inverts_joint_parameters(robots, seed):
+    robot = robots['ur5']
+    payload = any_payload(seed, 'flange')
+    back = to_frame(robot, 'flange') @ joint_parameters(robot, payload)
+    np.testing.assert_allclose(back, payload.parameters, rtol=0, atol=1e-13)
+
+
+def test_frames_come_from_the_urdf(robots):
+    """The tool's frame where there is one, else the last link's; others only if fixed to it."""
+    assert last_link(robots['ur5']) == 'wrist_3_link'
+    assert tool_frame(robots['ur5']) == 'tool0'
+    assert tool_frame(robots['youbot']) == 'arm_link_5'
+    assert tool_frame(robots['ur5'], 'flange') == 'flange'
+    with pytest.raises(UsageError, match=r'no link forearm_link is fixed .* wrist_3_link, flange'):
+        tool_frame(robots['ur5'], 'forearm_link')
+
+
+def model_of(robot, **changes):
+    """Return an identified model with the URDF's own parameters."""
+    reduction, theta = base_of(robot), prior_inertial_parameters(robot)
+    return IdentifiedModel(
+        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), theta, '',
+        SignalSource(), {}, {}, **changes,
+    )
+
+
+def test_model_with_payload_moves_as_pinocchio_with_the_body(robots, rng):
+    """Appended to the last link, Pinocchio's own inverse dynamics give the same torques."""
+    robot, payload = robots['ur5'], any_payload(1)
+    motion = Motion(*rng.normal(size=(3, 20, robot.n)))
+    found = with_payload(model_of(robot), payload)
+    loaded = robot.pinocchio.copy()
+    frame = loaded.frames[loaded.getFrameId('tool0')]
+    loaded.appendBodyToJoint(frame.parentJoint, pin.Inertia(
+        payload.mass, payload.center_of_mass, payload.inertia), frame.placement)
+    expected = pinocchio_torque(loaded, motion)
+    # Base parameters leave columns out that rounding sees: 1e-9 of some 100 N m.
+    np.testing.assert_allclose(found.torque(motion), expected, rtol=0, atol=1e-7)
+    assert found.theta_consistent is not None
+    np.testing.assert_allclose(
+        found.reduction.K @ found.theta_consistent, found.theta_base, rtol=0, atol=1e-10
+    )
+
+
+def test_what_is_no_payload_is_refused(robots):
+    payload = any_payload(1)
+    with pytest.raises(UsageError, match=r'3 x 3 numbers, not \(2,\)'):
+        replace(payload, center_of_mass=np.zeros(2))
+    with pytest.raises(UsageError, match='finite numbers'):
+        replace(payload, mass=np.nan)
+    with pytest.raises(UsageError, match='symmetric'):
+        replace(payload, inertia=np.triu(np.ones((3, 3))))
+    with pytest.raises(DataError, match='without mass has no centre'):
+        payload_from_parameters(np.zeros(10), 'tool0')
+    with pytest.raises(UsageError, match=r'relative scale: a payload in kg cannot be added'):
+        with_payload(model_of(robots['ur5'], relative_scale=True), payload)
+    assert not replace(payload, inertia=np.diag([1.0, 0.1, 0.1])).is_possible
+    assert replace(payload, inertia=np.zeros((3, 3))).is_possible
+
+
+def test_the_model_file_keeps_what_was_added(model_file, tmp_path):
+    """Read again it predicts the same, and says which bodies are in its parameters."""
+    bare = load_model(model_file)
+    payload = Payload(
+        1.5, np.array([0.01, 0.0, 0.08]), np.diag([0.01, 0.012, 0.008]), last_link(bare.robot)
+    )
+    path = tmp_path / 'with_payload.yaml'
+    path.write_text(dump_model(with_payload(bare, payload)), encoding='utf-8')
+    again = load_model(path)
+    kept, = again.payloads
+    assert (kept.mass, kept.frame) == (payload.mass, payload.frame)
+    np.testing.assert_array_equal(kept.center_of_mass, payload.center_of_mass)
+    np.testing.assert_array_equal(kept.inertia, payload.inertia)
+    np.testing.assert_array_equal(again.theta_base, with_payload(bare, payload).theta_base)
+    assert bare.payloads == ()
+
+
+# --- a tool in the URDF ------------------------------------------------------------------
+
+
+LENGTHS = st.tuples(*[st.floats(0.01, 0.5)] * 3)
+
+
+def with_tool(robot, tool):
+    text = mount_tool(robot.urdf.text, 'ur5', tool_frame(robot), tool)
+    return load_robot('ur5', urdf=parse_urdf(text, 'ur5 with a tool'))
+
+
+@given(st.floats(0.1, 10.0), LENGTHS, LENGTHS)
+def test_only_the_last_link_grows_by_the_tool(ur5, mass, center, size):
+    """What is added to its parameters is the tool's solid box, to rounding of the text."""
+    tool = Tool(mass, center, size)
+    bare, carrying = (
+        prior_inertial_parameters(robot).reshape(robot.n, 10)
+        for robot in (ur5, with_tool(ur5, tool))
+    )
+    np.testing.assert_allclose(carrying[:-1], bare[:-1], atol=1e-12)
+    x, y, z = np.square(size) * mass / 12.0
+    box = Payload(mass, np.array(center), np.diag([y + z, x + z, x + y]), 'tool0')
+    placement = tool_placements(ur5)['tool0']
+    expected = placement.act(pin.Inertia(mass, box.center_of_mass, box.inertia))
+    added = payload_from_parameters(carrying[-1] - bare[-1], 'last')
+    # Masses of 0.1 kg beside links of kilograms, subtracted.
+    assert added.mass == pytest.approx(mass, abs=1e-9)
+    np.testing.assert_allclose(added.center_of_mass, expected.lever, atol=1e-7)
+    np.testing.assert_allclose(added.inertia, expected.inertia, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ('mass', 'center', 'size', 'reason'),
+    [
+        (0.0, (0, 0, 0), (1, 1, 1), r'mass of the tool is 0 kg.*give it in kg'),
+        (1.0, (0, 0, 60), (1, 1, 1), r'centre of mass of the tool.*give it in m'),
+        (1.0, (0, 0, 0), (1, 0, 1), r'every edge must be positive'),
+    ],
+)
+def test_what_is_no_tool_is_refused(mass, center, size, reason):
+    with pytest.raises(UsageError, match=reason):
+        Tool(mass, center, size)
+
+
+def test_a_second_tool_is_refused(ur5):
+    """An arm has one tool: what it carries already must come off."""
+    tool = Tool(1.0, (0.0, 0.0, 0.05), (0.1, 0.1, 0.1))
+    once = mount_tool(ur5.urdf.text, 'ur5', 'tool0', tool)
+    with pytest.raises(UsageError, match=r'arm.urdf has a link mounted_tool already'):
+        mount_tool(once, 'arm.urdf', 'tool0', tool)

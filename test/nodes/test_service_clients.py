@@ -3,6 +3,8 @@
 
 """Services of other nodes, whose answer the middleware drops while it does not know a client."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +12,7 @@ from rclpy.task import Future
 from robot_identification.errors import DataError
 from robot_identification.nodes import service_clients
 from robot_identification.nodes.service_clients import ServiceClients
+from std_srvs.srv import Trigger
 
 
 class Client:
@@ -66,3 +69,35 @@ def test_a_motion_is_asked_for_once():
     client = node.clients['experiment_runner/execute']
     assert len(client.requests) == 1
     assert client.pending == 0
+
+
+# Of a process that imports rclpy and finds its peer, on a machine that does something else [s].
+LONGEST = 60.0
+# With shorter patience than a person has.
+CALL = """
+import sys
+from robot_identification.nodes import call_trigger
+call_trigger.GONE = 1.0
+sys.exit(call_trigger.main(sys.argv[1:]))
+"""
+
+
+def call(graph, *arguments):
+    return subprocess.run(
+        [sys.executable, '-c', CALL, *arguments], env=graph.environment, capture_output=True,
+        text=True, timeout=LONGEST,
+    )
+
+
+@pytest.mark.parametrize('success, code', [(True, 0), (False, 1)])
+def test_the_answer_is_the_exit_code(success, code, graph):
+    """`ros2 service call` ends with 0 in both cases."""
+    def answer(request, response):
+        response.success, response.message = success, 'as it was asked'
+        return response
+
+    graph.node.create_service(Trigger, 'identifier/listen', answer)
+    ended = call(graph, '/identifier/listen')
+    assert ended.returncode == code
+    said = ended.stdout if success else ended.stderr
+    assert said.endswith('/identifier/listen: as it was asked\n')

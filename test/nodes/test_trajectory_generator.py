@@ -5,12 +5,17 @@
 
 from itertools import pairwise
 import signal
+import struct
 
 from builders import run_command
+from hypothesis import given, strategies as st
 from many_calls import call_at_once
 import numpy as np
 import pytest
-from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.trajectory import load_trajectory, tool_path
+from robot_identification.nodes.preview import preview_markers
+from robot_identification.nodes.replay_clock import ReplayClock
 from ros_helpers import acknowledged, LATCHED, own_graph, seconds, wait_until
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
@@ -165,3 +170,124 @@ def test_a_search_does_not_keep_the_process_from_ending(generator, output):
     generator.node.process.send_signal(signal.SIGTERM)
     assert generator.graph.exit_code(generator.node, 20.0) == 0
     assert not output.exists()
+
+
+try:
+    from visualization_msgs.msg import Marker
+except ImportError as error:
+    pytest.skip(f'needs visualization_msgs: {error}', allow_module_level=True)
+
+OBSTACLES = (
+    Obstacle('table', (1.0, 2.0, 0.1), (0.0, 0.1, -0.3), (0.0, 0.0, np.pi / 2)),
+    Obstacle('gripper', (0.05, 0.06, 0.07), (0.0, 0.0, 0.035), (0.0, 0.0, 0.0), 'tool0'),
+)
+
+
+def vector(message):
+    return np.array([message.x, message.y, message.z])
+
+
+@pytest.fixture(scope='module')
+def markers(ur5, trajectory):
+    """Return the markers of a certified motion, by namespace and number."""
+    array = preview_markers(ur5, trajectory, OBSTACLES, Marker().header.stamp)
+    assert array.markers[0].action == Marker.DELETEALL
+    return {(marker.ns, marker.id): marker for marker in array.markers[1:]}
+
+
+def test_the_path_is_that_of_the_tool(ur5, trajectory, markers):
+    line = markers['path', 0]
+    assert (line.type, line.header.frame_id) == (Marker.LINE_STRIP, 'base_link')
+    places = np.array([vector(point) for point in line.points])
+    times = np.linspace(0.0, trajectory.form.duration, len(places))
+    expected = tool_path(ur5, trajectory.sample(times).q)
+    np.testing.assert_allclose(places, expected, atol=1e-12)
+    assert line.scale.x > 0.0
+
+
+def test_boxes_stand_where_they_are_and_move_with_their_link(markers):
+    table, gripper = markers['obstacles', 0], markers['obstacles', 1]
+    assert table.header.frame_id == 'base_link'
+    np.testing.assert_allclose(vector(table.scale), [1.0, 2.0, 0.1])
+    np.testing.assert_allclose(vector(table.pose.position), [0.0, 0.1, -0.3])
+    # A turn of 90 degrees about z.
+    half = np.sqrt(0.5)
+    assert table.pose.orientation.z == pytest.approx(half)
+    assert table.pose.orientation.w == pytest.approx(half)
+    assert (gripper.header.frame_id, gripper.frame_locked) == ('tool0', True)
+    assert table.color.a < 1.0, 'the arm is seen through it'
+
+
+NANOSECONDS = 1_000_000_000
+START = 1_700_000_000 * NANOSECONDS
+STEP = 8_000_000
+
+
+def message(stamp, content=b''):
+    return b'\x00\x01\x00\x00' + struct.pack('<iI', *divmod(stamp, NANOSECONDS)) + content
+
+
+def times(messages, arrivals=None):
+    clock, found = ReplayClock(), []
+    for k, data in enumerate(messages):
+        clock.tick(data, k if arrivals is None else arrivals[k])
+        found.append(clock.now)
+    return found, clock
+
+
+@given(st.lists(st.integers(0, 10 * NANOSECONDS), min_size=1, max_size=50), st.data())
+def test_growing_stamps_are_the_time(steps, data):
+    """Whenever they arrive: the rate of the replay has no effect."""
+    stamps = [START + sum(steps[: k + 1]) for k in range(len(steps))]
+    arrivals = data.draw(st.lists(
+        st.integers(0, 2**62), min_size=len(steps), max_size=len(steps)
+    ))
+    found, clock = times([message(stamp) for stamp in stamps], arrivals)
+    assert found == stamps
+    assert (clock.jumps, clock.has_come_round) == (0, False)
+
+
+@given(st.permutations(range(20)))
+def test_time_never_goes_back(order):
+    """Messages that overtook each other keep the latest time; that is no jump."""
+    found, clock = times([message(START + k * STEP) for k in order])
+    assert found == sorted(found)
+    assert found[-1] == START + 19 * STEP
+    assert clock.jumps == 0
+
+
+@given(st.integers(2 * NANOSECONDS // STEP, 400), st.data())
+def test_a_second_pass_is_known(count, data):
+    """By its first message, or by a later one where that was lost, and from any beginning."""
+    bag = [message(START + k * STEP, bytes([k % 251])) for k in range(count)]
+    joined = data.draw(st.integers(0, count - 1))
+    lost = data.draw(st.sets(st.integers(0, count - 1), max_size=count // 4))
+    played = bag[joined:] + bag[:joined]
+    found, clock = times(played)
+    assert not clock.has_come_round
+    assert clock.jumps == (1 if joined else 0)
+    assert found == sorted(found)
+    for k, data in enumerate(played):
+        if k not in lost:
+            clock.tick(data, 0)
+            assert clock.has_come_round
+    assert clock.now == found[-1]
+
+
+def test_a_message_that_is_sent_twice_is_no_second_pass():
+    """Nor is a driver whose clock is set back: what it sends then is new."""
+    first, second = message(START, b'a'), message(START + STEP, b'b')
+    found, clock = times([first, first, second, first])
+    assert not clock.has_come_round
+    assert found == [START, START, START + STEP, START + STEP]
+    clock.tick(message(START - 5 * NANOSECONDS, b'c'), 0)
+    assert (clock.jumps, clock.has_come_round) == (1, False)
+    # One usual step on.
+    assert clock.now == START + 2 * STEP
+
+
+def test_a_simulated_clock_may_begin_at_zero():
+    """A first stamp of zero is then the time of arrival, and others follow it."""
+    found, clock = times([message(k * STEP) for k in range(5)], [0] * 5)
+    assert found == [k * STEP for k in range(5)]
+    assert not clock.has_come_round

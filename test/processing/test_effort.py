@@ -6,13 +6,19 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+from effort_twins import make_twin
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.model import load_robot
+from robot_identification.model import load_robot, Motion, rigid_torque
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing import compare_with_current, current_facts, current_remarks
+from robot_identification.processing.effort_hypotheses import KINDS
+from robot_identification.processing.effort_meaning import judge_effort
 from robot_identification.processing.loading import check_effort_unit
 from robot_identification.processing.processing import process
+from robot_identification.recording import Channel, Recording
 
 
 def notes_of(recording, robot, unit):
@@ -105,3 +111,155 @@ def test_gains_of_one_that_stand_for_unknown_ones_convert_nothing():
     with pytest.raises(DataError) as found:
         check_effort_unit(recording, model_in('A', np.ones(6), relative_scale=True))
     assert 'divide' not in str(found.value)
+
+
+JOINTS = ('pan', 'lift', 'elbow')
+NOISE = 0.1  # [A]
+
+
+def current(t):
+    """Return three currents of different motions [A]."""
+    return np.stack([
+        np.sin(0.9 * t), 2.0 + np.cos(1.7 * t), 1.5 * np.sin(2.6 * t + 1.0) - 0.5
+    ], axis=1)
+
+
+def made(rng, gain=(1.0, 1.0, 1.0), order=(0, 1, 2), count=6000, late=0.003):
+    """Return a recording at 500 Hz with currents at 125 Hz that come late, both with noise."""
+    t = 0.002 * np.arange(count)
+    slow = t[::4]
+    effort = (current(t) * gain)[:, list(order)]
+    return Recording(
+        'bag', '/joint_states', tuple(JOINTS[joint] for joint in order), t,
+        np.zeros((count, 3)), np.zeros((count, 3)),
+        effort + NOISE * rng.standard_normal(effort.shape),
+        channels={'actual_current': Channel(
+            slow + late, current(slow) + NOISE * rng.standard_normal((len(slow), 3))
+        )},
+    )
+
+
+def test_the_same_signal_has_scale_and_correlation_one(rng):
+    """Noise of a mean of 25 is 0.02 A beside 0.7 A r.m.s., and 3 ms of 2.6 rad/s are 0.8 %."""
+    found = compare_with_current(made(rng))
+    assert [one.joint for one in found] == list(JOINTS)
+    for one in found:
+        assert one.scale == pytest.approx(1.0, abs=0.01)
+        assert one.correlation > 0.995
+    assert current_remarks(found, 'A') == []
+    assert f'pan {found[0].scale:.3g} (correlation' in current_facts(found)[0]
+    (remark,) = current_remarks(found, 'Nm')
+    assert '--effort-unit A' in remark
+
+
+def test_torque_has_the_drive_gain_as_its_scale(rng):
+    """Read as torque that is as it should be; read as current each joint is named."""
+    found = compare_with_current(made(rng, gain=(10.0, 12.0, 5.0)))
+    np.testing.assert_allclose([one.scale for one in found], (10.0, 12.0, 5.0), rtol=0.01)
+    assert current_remarks(found, 'Nm') == []
+    (remark,) = current_remarks(found, 'A')
+    assert all(joint in remark for joint in JOINTS)
+
+
+@pytest.mark.parametrize(('gain', 'named'), [
+    ((1.0, -1.0, 1.0), 'lift'), ((1.0, 1.0, 0.8), 'elbow'),
+])
+def test_a_single_joint_that_differs_is_named(rng, gain, named):
+    """By a sign or a fifth; the others are not."""
+    (remark,) = current_remarks(compare_with_current(made(rng, gain=gain)), 'A')
+    assert [joint for joint in JOINTS if f'{joint} ' in remark.split(':')[1]] == [named]
+
+
+ARMS = ('ur5', 'ur5e', 'ur10')
+STYLES = ('fourier', 'points', 'slow', 'rests', 'wrists')
+# Every style of motion with two kinds by day, every arm with both at night, twelve times.
+DAY = [
+    9 * style + 3 * (kind % 3) + (style + kind) % 3
+    for style in range(5) for kind in (style, style + 1)
+]
+NIGHT = pytest.param(
+    range(540), marks=[long_test, pytest.mark.timeout(1800)],  # four minutes, or more
+)
+
+
+def twin_of(robots, number):
+    """Return the twin of a number: arm, kind and motion go round, the truth is drawn."""
+    arm, kind = ARMS[number % 3], KINDS[number // 3 % 3]
+    return make_twin(robots[arm], number, kind, STYLES[number // 9 % 5], rough=number % 2 == 0)
+
+
+@pytest.mark.parametrize('numbers', [DAY, NIGHT], ids=['day', 'night'])
+def test_no_simulated_arm_is_misjudged(robots, numbers):
+    """Friction that sticks, payloads, ceilings and walls, URDFs wrong by up to 40 %."""
+    wrong, decided = [], []
+    for number in numbers:
+        twin = twin_of(robots, number)
+        meaning = judge_effort(twin.robot, [twin.dataset])
+        if STYLES[number // 9 % 5] in ('fourier', 'points'):
+            decided.append(meaning.kind is not None)
+        if meaning.kind not in (None, twin.kind):
+            wrong.append((number, twin.kind, meaning.kind, meaning.likelihoods))
+    assert not wrong
+    # Excitation and moves from point to point show gravity and inertia of some joint: the few that
+    # are left open have hardly any of either, by chance.
+    assert np.mean(decided) >= 0.8
+
+
+def test_a_wrong_mounting_is_named(robots):
+    """A current on a ceiling, said to stand on the floor, is not taken for anything else."""
+    twin = twin_of(robots, 1)
+    robot = twin.robot.with_gravity(-twin.robot.gravity)
+    meaning = judge_effort(robot, [twin.dataset])
+    assert meaning.mounting
+    assert meaning.kind in (None, twin.kind)
+    assert judge_effort(twin.robot, [twin.dataset]).mounting == ''
+
+
+def test_open_recordings_name_the_motion_that_decides(robots):
+    """Wrists alone leave it open: rests of the joint that carries most are asked for."""
+    twin = twin_of(robots, 84)
+    unlimited = replace(twin.robot.limits, effort=np.full(6, np.inf))
+    meaning = judge_effort(replace(twin.robot, limits=unlimited), [twin.dataset])
+    assert meaning.kind is None
+    assert set(meaning.open_kinds) >= {'Nm', 'A'}
+    assert 'to decide, rest for 2 s each with shoulder_lift_joint' in meaning.describe()
+    # As currents, efforts of this size need gains that the limits of torque do not allow.
+    assert judge_effort(twin.robot, [twin.dataset]).kind == 'Nm'
+    # Without limits the poses that it asks for decide.
+    asked = make_twin(twin.robot, 84, 'Nm', 'points', rough=False)
+    assert judge_effort(replace(asked.robot, limits=unlimited), [asked.dataset]).kind == 'Nm'
+
+
+def test_scales_are_those_of_the_truth(ur5):
+    """An effort of exactly a fifth of the URDF's torque: gain 5 N m/A, gravity and inertia."""
+    twin = make_twin(ur5, 3, 'A', 'fourier', rough=False)
+    motion = twin.dataset.motion
+    exact = replace(twin.dataset, effort=rigid_torque(ur5, motion) / 5.0)
+    meaning = judge_effort(ur5, [exact])
+    assert meaning.kind == 'A'
+    lift = next(one for one in meaning.joints if one.joint == 'shoulder_lift_joint')
+    # Nothing but rounding is left.
+    np.testing.assert_allclose([lift.gravity_scale, lift.inertial_scale], 0.2, rtol=1e-6)
+    assert lift.residuals['A'] < 1e-6
+    assert lift.vote == 'A'
+
+
+@pytest.mark.parametrize('name', ['ur10_exciting_trajectory', 'panda_exciting_trajectory'])
+@pytest.mark.parametrize('kind', KINDS)
+def test_real_arms_are_judged_rightly(real, name, kind):
+    """Both publish torque; divided by gains, or less the URDF's gravity, it is the others."""
+    robot, recording = real(name)
+    dataset = process(recording, KinematicFilter(), 'Nm', robot=robot)
+    gains = robot.drives.drive_gain
+    # The Panda's are not known: any will do.
+    gains = gains if np.isfinite(gains).all() else np.linspace(5.0, 15.0, robot.n)
+    q = np.asarray(dataset.motion.q)
+    gravity = rigid_torque(robot, Motion(q, np.zeros_like(q), np.zeros_like(q)))
+    effort = {'Nm': dataset.effort, 'A': dataset.effort / gains,
+              'Nm-without-gravity': dataset.effort - gravity}[kind]
+    meaning = judge_effort(robot, [replace(dataset, effort=effort)])
+    assert meaning.kind == kind
+    assert meaning.mounting == ''
+    assert [unit for unit in KINDS if meaning.contradicts(unit)] == [
+        unit for unit in KINDS if unit != kind
+    ]

@@ -4,15 +4,20 @@
 """Ridge regression is what it is on all standard parameters, though it never sees them."""
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, noisy_problem, observe, possible_parameters,
+    arm_problem, arm_reduction, fourier_motion, NOISE, noisy_problem, observe, possible_parameters,
     torque_of,
 )
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.errors import NotIdentifiableError, RankDeficientError, UsageError
+from robot_identification.estimation.estimators import least_squares
+from robot_identification.estimation.estimators.huber import (
+    HuberRegression, HuberWeights, NORMAL_DEVIATION, SizeMedian,
+)
 from robot_identification.estimation.estimators.least_squares import (
-    OrdinaryLeastSquares, WeightedLeastSquares,
+    bounded_unknowns, ConstrainedLeastSquares, optimality, OrdinaryLeastSquares,
+    solve_not_negative, WeightedLeastSquares,
 )
 from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.model.regressor import observation_matrix, prior_inertial_parameters
@@ -168,3 +173,202 @@ def test_what_has_no_data_is_stated(arm, reduction):
 def test_options_are_checked(options, message):
     with pytest.raises(UsageError, match=message):
         RidgeRegression(**options)
+
+
+def constrained_problem_of(arm, reduction, seed, actuators):
+    """Return a problem whose friction and rotor parameters are given."""
+    def change(theta):
+        theta[10 * arm.n:] = actuators
+        return theta
+
+    return noisy_problem(arm, reduction, seed, 400, change=change)[0]
+
+
+@given(seed=SEEDS)
+def test_bounded_solution_is_the_only_one(seed):
+    """Columns a thousandfold apart, half of them bounded: the conditions of the optimum."""
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** rng.uniform(-1.5, 1.5, 12)
+    R, z = rng.normal(size=(30, 12)) * units, rng.normal(size=30)
+    bounded = rng.random(12) < 0.5
+    x, active = solve_not_negative(R, z, bounded)
+    assert np.all(x[bounded] >= 0.0)
+    np.testing.assert_array_equal(active, bounded & (x == 0.0))
+    multipliers = optimality(R, z, x)
+    assert np.all(np.abs(multipliers[~active]) < 1e-12)
+    assert np.all(multipliers[active] > 0.0)
+
+
+def test_what_does_not_meet_its_conditions_is_not_returned(monkeypatch):
+    """A tolerance that nothing can meet stands for a solver that fails: an error, no result."""
+    monkeypatch.setattr(least_squares, 'OPTIMALITY_TOLERANCE', -1.0)
+    R, z = np.eye(3), np.array([1.0, -1.0, 1.0])
+    with pytest.raises(NotIdentifiableError, match='found no optimum'):
+        solve_not_negative(R, z, np.ones(3, dtype=bool))
+
+
+@given(seed=SEEDS)
+def test_bounds_that_hold_nothing_change_nothing(arm, reduction, seed):
+    """Property P3: where least squares find friction and rotors positive, it is their solution."""
+    problem = constrained_problem_of(arm, reduction, seed, 50.0)
+    for one, other in (
+        (ConstrainedLeastSquares(), OrdinaryLeastSquares()),
+        (ConstrainedLeastSquares(reweightings=3), WeightedLeastSquares()),
+    ):
+        bounded, free = one.estimate(problem), other.estimate(problem)
+        assert not bounded.active.any()
+        np.testing.assert_allclose(bounded.theta, free.theta, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(
+            bounded.standard_errors, free.standard_errors, rtol=1e-6
+        )
+
+
+def test_offsets_and_combinations_have_no_bound(robots):
+    """On a UR5, rotors 1 and 2 are merged with links; the offset may have either sign."""
+    arm = robots['ur5']
+    reduction = arm_reduction(arm, 'coulomb,viscous,offset,cubic_viscous')
+    motion = fourier_motion(6, 0, 200)
+    theta = possible_parameters(arm, reduction.parameters, np.random.default_rng(0))
+    theta[60:] = 0.0
+    tau = torque_of(arm, reduction, theta, motion)
+    problem = arm_problem(arm, reduction, motion, tau - 5.0)
+    bounded = bounded_unknowns(problem)
+    names = {reduction.names[unknown] for unknown in np.flatnonzero(bounded)}
+    assert names == {
+        *(f'fc{j}' for j in range(1, 7)), *(f'fv{j}' for j in range(1, 7)),
+        *(f'Ia{j}' for j in range(3, 7)),
+    }
+    rotors = bounded_unknowns(problem, friction=False)
+    assert {reduction.names[unknown] for unknown in np.flatnonzero(rotors)} == {
+        'Ia3', 'Ia4', 'Ia5', 'Ia6'
+    }
+    estimate = ConstrainedLeastSquares().estimate(problem)
+    offsets = [reduction.names.index(f'f0{j}') for j in range(1, 7)]
+    np.testing.assert_allclose(estimate.theta[offsets], -5.0, atol=0.01)
+    assert 'Ia1 (in Izz1), Ia2 (in Izz2)' in estimate.notes[-1]
+
+
+def test_what_is_held_has_no_error(arm, reduction):
+    """True friction and rotor inertia are negative: all are held, and the rest knows it."""
+    # The covariance is that of the problem without them, by NumPy.
+    problem = constrained_problem_of(arm, reduction, 1, -3.0)
+    estimate = ConstrainedLeastSquares().estimate(problem)
+    held = bounded_unknowns(problem)
+    np.testing.assert_array_equal(estimate.active, held)
+    assert np.all(estimate.theta[held] == 0.0)
+    assert np.all(estimate.standard_errors[held] == 0.0)
+    assert 'held at zero by their bounds: fc1, ' in estimate.notes[0]
+    R, z = problem.stacked(np.ones(3))
+    deviation = np.repeat(estimate.sigma, [len(factor.triangle) for factor in problem.factors])
+    units = np.linalg.norm(R[:, ~held], axis=0)
+    G = np.linalg.pinv(R[:, ~held] / units) / units[:, None]
+    np.testing.assert_allclose(estimate.theta[~held], G @ z, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        estimate.standard_errors[~held], np.sqrt(np.sum((G * deviation) ** 2, axis=1)), rtol=1e-7
+    )
+
+
+def with_outliers(rng, noise, shape, share=0.02, size=15.0):
+    """Return normal noise with some large errors of either sign in it."""
+    hit = rng.random(shape) < share
+    return noise * (
+        rng.normal(size=shape) + np.where(hit, size * rng.choice([-1.0, 1.0], shape), 0.0)
+    )
+
+
+def robust_problem_of(arm, reduction, seed, samples=300, share=0.02, size=15.0):
+    """Return a problem with outliers, its rows (N, n, b) and torques, and the truth."""
+    problem, theta = noisy_problem(
+        arm, reduction, seed, samples,
+        lambda rng, shape: with_outliers(rng, NOISE, shape, share, size),
+    )
+    dataset = problem.observations.data[0].dataset
+    W = observation_matrix(arm, reduction.parameters, dataset.motion).reshape(samples, arm.n, -1)
+    return problem, W[:, :, reduction.independent], dataset.effort, reduction.K @ theta
+
+
+@given(seed=SEEDS, parts=st.integers(1, 5))
+def test_median_of_parts_is_that_of_all(seed, parts):
+    """Exact for few numbers; for many, counted in classes, right to a part in 700."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=2001) * 10.0 ** rng.uniform(-6, 6)
+    exact, counted = SizeMedian(), SizeMedian()
+    counted.LARGEST_SAMPLE = 100
+    for part in np.array_split(values, parts):
+        exact.add(part)
+        counted.add(part)
+    expected = np.median(np.abs(values))
+    assert exact.value == expected
+    assert counted.value == pytest.approx(expected, rel=1.0 / 700.0)
+
+
+def test_medians_of_nothing_and_of_zeros():
+    median = SizeMedian()
+    assert median.value == 0.0
+    median.LARGEST_SAMPLE = 2
+    median.add(np.zeros(5))
+    assert median.value == 0.0
+    median.add(np.full(20, 1e30))
+    assert median.value > 1e11, 'the greatest size that is distinguished'
+
+
+@given(seed=SEEDS)
+def test_weights_are_of_the_sizes(seed):
+    """Their squares, and the sums of what they were asked for, by another way."""
+    rng = np.random.default_rng(seed)
+    residual = 2.0 * rng.normal(size=(2, 50))
+    weights = HuberWeights(np.array([1.0, 2.0]))
+    roots = np.array([weights(joint, of_joint) for joint, of_joint in enumerate(residual)])
+    u = np.abs(residual) / weights.scale[:, None]
+    np.testing.assert_allclose(roots**2 * u, np.minimum(u, 1.345), rtol=1e-12)
+    np.testing.assert_allclose(weights.damped, np.mean(u > 2.0 * 1.345, axis=1), rtol=1e-12)
+    assert weights.differ_from_one
+
+
+@given(seed=SEEDS)
+def test_huber_without_limit_is_least_squares(arm, reduction, seed):
+    """Property P3: tuning at infinity, joints equal: ordinary least squares, errors as well."""
+    problem, *_ = robust_problem_of(arm, reduction, seed)
+    estimate = HuberRegression(np.inf, equal_joints=True).estimate(problem)
+    plain = OrdinaryLeastSquares().estimate(problem)
+    np.testing.assert_allclose(estimate.theta, plain.theta, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(estimate.standard_errors, plain.standard_errors, rtol=1e-7)
+
+
+@pytest.mark.parametrize('equal_joints', [False, True])
+@settings(max_examples=5)
+@given(seed=SEEDS)
+def test_the_estimate_solves_its_equations(arm, reduction, equal_joints, seed):
+    """Sums of scores vanish, with scales by the medians of the very residuals."""
+    # Both from all rows: 1e-6 of what the sizes of the terms add up to, as scales settle to 1e-6.
+    problem, W, tau, _ = robust_problem_of(arm, reduction, seed)
+    estimate = HuberRegression(equal_joints=equal_joints).estimate(problem)
+    residual = tau - W @ estimate.theta
+    scale = NORMAL_DEVIATION * np.median(np.abs(residual), axis=0)
+    np.testing.assert_allclose(estimate.sigma, scale, rtol=1e-5)
+    u = residual / scale
+    score = np.clip(u, -1.345, 1.345) * (scale if equal_joints else 1.0 / scale)
+    terms = score[:, :, None] * W
+    sums = np.abs(terms.sum(axis=(0, 1))) / np.abs(terms).sum(axis=(0, 1))
+    assert sums.max() < 1e-6
+    assert estimate.notes[-1].startswith('rows that count less than half, by joint: ')
+
+
+def test_errors_are_those_that_occur_with_outliers(arm, reduction):
+    """A tenth of the rows with errors of six deviations: errors over standard errors are one."""
+    # Of 16 runs their mean square has a standard error of 0.075; more than three are allowed.
+    squares = []
+    for seed in range(16):
+        problem, _, _, truth = robust_problem_of(arm, reduction, seed, share=0.1, size=6.0)
+        estimate = HuberRegression().estimate(problem)
+        squares.append(np.mean(((estimate.theta - truth) / estimate.standard_errors) ** 2))
+    assert np.mean(squares) == pytest.approx(1.0, abs=0.25)
+
+
+def test_an_iteration_without_end_is_stated(arm, reduction):
+    """Two passes are not enough: a result with a note, no error."""
+    problem, *_ = robust_problem_of(arm, reduction, 7)
+    estimate = HuberRegression(iterations=2).estimate(problem)
+    assert 'stopped after 2 passes without an end' in estimate.notes[0]
+    assert '1e-08 was asked for' in estimate.notes[0]
+    assert problem.observations.passes == estimate.passes == 3
