@@ -165,12 +165,6 @@ flat('kuka_sunrise_data_recorder', 'LogFile_1.log', ['% ZeitInSec', 'ZeitInNanoS
     for what in ('axisQMsr', 'axisQCmdT1m', 'axisTauMsr', 'axisTauExtMsr')
 ))], lambda run: (*split_stamps(run), run.q, run.q, run.effort, 0.0 * run.effort),
     LBR, has_velocity=False, delimiter=' ')
-# A client of FRI that writes for a German spreadsheet.
-flat('kuka_fri', 'fri.csv', ['Time_s', *signals(
-    'MeasuredJointPosition_{}', 'CommandedJointPosition_{}', 'MeasuredJointVelocity_{}',
-    'MeasuredTorque_{}', 'ExternalTorque_{}', first=1,
-)], lambda run: (run.t, run.q, run.q + 0.1, run.dq, run.effort, 0.0 * run.q),
-    LBR, delimiter=';', ending='\r\n', number=comma, trailing=';')
 # An xArm's state: degrees, seven places for six axes.
 flat('xarm', 'xarm.csv', ['timestamp', *names('angle_{}', 7, 1), *names('speed_{}', 7, 1),
                           *names('joint_torque_{}', 7, 1), 'tcp_x', 'tcp_y'],
@@ -178,12 +172,6 @@ flat('xarm', 'xarm.csv', ['timestamp', *names('angle_{}', 7, 1), *names('speed_{
          column for array in in_degrees(run) for column in (array, 0.0 * run.t)
      ), *[0.0 * run.t] * 2),
      number=lambda x: f'{x:.12g}' if abs(x) < 1e6 else f'{x:.6f}')
-# Converters that write a message's fields with their indices.
-flat('bag_to_csv', 'bag.csv', [
-    '/joint_states/header/stamp/sec', '/joint_states/header/stamp/nanosec', *signals(
-        '/joint_states/position[{}]', '/joint_states/velocity[{}]', '/joint_states/effort[{}]',
-    ),
-], lambda run: (*split_stamps(run), *measured(run)), UR_JOINTS, None)
 # Columns such as /joint_states.shoulder_pan_joint.position, time in ns.
 flat('bag_with_joint_names', 'dotted.csv', ['timestamp', *(
     f'/joint_states.{joint}.{what}' for what in ('position', 'velocity', 'effort')
@@ -197,22 +185,11 @@ flat('rostopic_echo', 'rostopic.csv', [
     stamps(run), places(run), stamps(run), [''] * len(run.t),
     *([joint] * len(run.t) for joint in UR_JOINTS), *measured(run),
 ), UR_JOINTS, None)
-# bagpy's message_by_topic.
-flat('bagpy', 'bagpy.csv', [
-    'Time', 'header.seq', 'header.stamp.secs', 'header.stamp.nsecs', 'header.frame_id',
-    *signals('name_{}', 'position_{}', 'velocity_{}', 'effort_{}'),
-], lambda run: (
-    1.7e9 + run.t + 0.002, places(run), *split_stamps(run), [''] * len(run.t),
-    *([joint] * len(run.t) for joint in UR_JOINTS), *measured(run),
-), UR_JOINTS, None)
 # Interfaces by name, JOINT/position.
 flat('ros2_control', 'ros2_control.csv', ['time', *(
     f'{joint}/{what}' for what in ('position', 'velocity', 'effort') for joint in UR_JOINTS
 ), 'speed_scaling/speed_scaling_factor'],
     lambda run: (run.t, *measured(run), 1.0 + 0.0 * run.t), UR_JOINTS, None)
-# `writetimetable` of MATLAB: the time with its unit in every cell, vectors counted from 1.
-flat('matlab_timetable', 'timetable.csv', ['Time', *signals('q_{}', 'qd_{}', 'tau_{}', first=1)],
-     lambda run: ([f'{t!r} sec' for t in run.t.tolist()], *measured(run)))
 # Units in brackets, degree signs of Windows, a semicolon at the end.
 flat('german_spreadsheet', 'messung.csv', ['Zeit [ms]', *signals(
     'Winkel {} [°]', 'Geschwindigkeit {} [°/s]', 'Drehmoment {} [Nm]', first=1,
@@ -221,10 +198,6 @@ flat('german_spreadsheet', 'messung.csv', ['Zeit [ms]', *signals(
 # `DataFrame.to_csv` of pandas, with its index.
 flat('pandas', 'frame.csv', ['', 't', *signals('q{}', 'dq{}', 'tau{}', first=1)],
      lambda run: (places(run), run.t, *measured(run)))
-# `numpy.savetxt`: a comment as the header, after others.
-flat('savetxt', 'samples.txt', ['# t', *signals('q{}', 'qdot{}', 'torque{}')],
-     lambda run: (run.t, *measured(run)),
-     delimiter=' ', lead=['# recorded on 3 May', '# rate: 125 Hz'])
 # Lines about the measurement, then names, then a line of units.
 flat('labview', 'labview.tsv', ['s', *['deg'] * 6, *['deg/s'] * 6, *['mA'] * 6],
      lambda run: (run.t, *in_degrees(run)[:2], 1e3 * run.effort), unit='A',
@@ -242,20 +215,9 @@ flat('kinova', 'kinova.csv', ['time_us', *(
 )], lambda run: (1e6 * run.t, np.stack([
     *in_degrees(run), 0.1 * run.effort, 24.0 + 0.0 * run.q, 40.0 + 0.0 * run.q,
 ], axis=2).reshape(len(run.t), -1)))
-# Real-time data of a Doosan controller.
-flat('doosan', 'doosan.csv', ['time_stamp', *signals(
-    'actual_joint_position[{}]', 'actual_joint_velocity[{}]', 'actual_tcp_position[{}]',
-    'target_joint_position[{}]', 'actual_joint_torque[{}]', 'external_joint_torque[{}]',
-    'gravity_torque[{}]',
-)], lambda run: (run.t, *in_degrees(run)[:2], 0.0 * run.q, np.degrees(run.q) + 1.0, run.effort,
-                 *[0.0 * run.q] * 2))
 # Axes by letter and number, units in brackets.
 flat('fanuc', 'fanuc.csv', ['Time(ms)', *signals('J{}(deg)', 'J{} current(A)', first=1)],
      lambda run: (1e3 * run.t, np.degrees(run.q), run.effort), unit='A', has_velocity=False)
-# A program of one's own: units as endings, current in mA.
-flat('camel_case', 'camel.csv', ['timeMs', *signals(
-    'jointPos{}_deg', 'jointVel{}_deg_s', 'motorCurrent{}_mA', first=1,
-)], lambda run: (1e3 * run.t, *in_degrees(run)[:2], 1e3 * run.effort), unit='A')
 # Times of the calendar. Of seconds since 1970 a number holds tenths of microseconds.
 flat('iso_times', 'dates.csv', ['timestamp', *signals('q[{}]', 'dq[{}]', 'tau[{}]')],
      lambda run: ([
@@ -306,15 +268,6 @@ def ros2_topic_echo(path, run):
 def npz(path, run):
     """Write NumPy's arrays, one of them the other way round."""
     np.savez(path, t=run.t, q=run.q, dq=run.dq.T, tau=run.effort, comment='a run')
-
-
-@style('named.npz')
-def npz_with_names(path, run):
-    """Write arrays in alphabetical order, with the names and the rate."""
-    joints = sorted(UR_JOINTS)
-    order = [UR_JOINTS.index(joint) for joint in joints]
-    np.savez(path, position=run.q[:, order], velocity=run.dq[:, order],
-             torque=run.effort[:, order], joint_names=np.array(joints), rate=125.0)
 
 
 @style('run.mat', joints=PLAIN)
@@ -384,15 +337,6 @@ def json_lines(path, run):
     path.write_text('\n'.join(lines) + '\n')
 
 
-@style('arrays.json')
-def json_arrays(path, run):
-    """Write an object of arrays, with the names of the joints."""
-    path.write_text(json.dumps({
-        'joint_names': list(UR_JOINTS), 't': run.t.tolist(), 'q': run.q.tolist(),
-        'dq': run.dq.tolist(), 'tau': run.effort.tolist(), 'robot': 'ur5',
-    }))
-
-
 @style('run.parquet')
 def parquet(path, run):
     """Write columns of numbers with the joints' names."""
@@ -406,23 +350,6 @@ def parquet(path, run):
         content |= {f'{joint}.position': run.q[:, k], f'{joint}.velocity': run.dq[:, k],
                     f'{joint}.torque': run.effort[:, k]}
     files.write_table(pyarrow.table(content), path)
-
-
-@style('vectors.parquet', unit='A', joints=PLAIN)
-def parquet_with_lists(path, run):
-    """Write columns of lists, and a structure."""
-    import pytest
-
-    pyarrow = pytest.importorskip('pyarrow')
-    from pyarrow import parquet as files
-
-    content = pyarrow.table({
-        't': run.t,
-        'joint': pyarrow.StructArray.from_arrays(
-            [pyarrow.array(run.q.tolist()), pyarrow.array(run.dq.tolist())], ['pos', 'vel']),
-        'currents': pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(run.effort.ravel()), 6),
-    })
-    files.write_table(content, path)
 
 
 def write_lerobot(path, run, version, feature_names, unit=1.0):

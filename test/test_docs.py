@@ -13,7 +13,6 @@ import ast
 from contextlib import chdir
 from functools import cache
 import importlib.util
-import json
 import os
 from pathlib import Path
 import re
@@ -128,17 +127,6 @@ def test_node_parameters_are_those_of_the_nodes(tmp_path):
         )
 
 
-def test_node_parameters_name_every_node():
-    """The list of the generator is that of the page of nodes."""
-    listed, explained = (
-        set(re.findall(pattern, (DOCS / page).read_text(encoding='utf-8'), re.MULTILINE))
-        for page, pattern in (
-            ('nodes.md', r'^\| `(\w+)` \|'), ('parameters.md', r'^## (\w+)$'),
-        )
-    )
-    assert listed == explained
-
-
 def test_troubleshooting_quotes_what_the_code_says():
     """Each text in bold is in the sources as it stands, `..` for what is filled in."""
     text = (DOCS / 'troubleshooting.md').read_text(encoding='utf-8')
@@ -171,32 +159,6 @@ def texts_of_the_sources() -> set[str]:
 def test_readme_is_read_in_five_minutes():
     """At most 900 words, code and tables included; lists of commands are on pages of docs."""
     assert len((ROOT / 'README.md').read_text(encoding='utf-8').split()) <= 900
-
-
-def parts_of_the_site() -> dict[str, list[Path]]:
-    """Return the pages of each part, as the first page lists them."""
-    text = (DOCS / 'index.md').read_text(encoding='utf-8')
-    return {
-        part: [DOCS / f'{name}.md' for name in names.split() if (DOCS / f'{name}.md').exists()]
-        for part, names in re.findall(r'^:caption: (.+)\n:hidden:\n\n([^`]+)```', text, re.M)
-    }
-
-
-def test_the_site_has_four_parts_of_which_two_must_be_read():
-    """So many words take half a day to read."""
-    parts = parts_of_the_site()
-    assert list(parts) == ['Tutorials', 'How-to', 'Reference', 'Explanation']
-    read = [*parts['Tutorials'], *parts['How-to']]
-    assert sum(len(page.read_text(encoding='utf-8').split()) for page in read) <= 41_000
-
-
-@pytest.mark.parametrize('path', [
-    page for page in PAGES if page.parent.name not in ('project', 'reproductions')
-], ids=lambda path: path.relative_to(DOCS).as_posix())
-def test_a_page_begins_with_what_can_be_done_after_it(path):
-    """The papers' pages are made elsewhere, those of the project are files of the repository."""
-    _, first, *_ = path.read_text(encoding='utf-8').split('\n\n')
-    assert re.match(r'After this page you can |On this page you can look up ', first), first
 
 
 @pytest.mark.parametrize('path', PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
@@ -247,13 +209,3 @@ def test_citation_has_what_the_format_asks_for():
         'article', 'conference-paper', 'report', 'thesis',
     }
     assert len(citation['references']) == 5
-
-
-def test_development_container_is_the_image_that_is_there():
-    """Its folder is where the Dockerfile has the checkout."""
-    text = (ROOT / '.devcontainer' / 'devcontainer.json').read_text(encoding='utf-8')
-    container = json.loads(re.sub(r'^\s*//.*$', '', text, flags=re.MULTILINE))
-    dockerfile = ROOT / '.devcontainer' / container['build']['dockerfile']
-    workspace = re.findall(r'^WORKDIR (.+)$', dockerfile.read_text(encoding='utf-8'), re.MULTILINE)
-    assert container['workspaceFolder'] == workspace[-1]
-    assert f'target={workspace[-1]},' in container['workspaceMount']

@@ -14,25 +14,20 @@ from dataclasses import replace
 import json
 from pathlib import Path
 import re
-import shlex
 from types import SimpleNamespace
 
-from builders import custom_data_of, joint, link, robot_urdf, run_command, topics_of
+from builders import custom_data_of, joint, link, robot_urdf, topics_of
 import numpy as np
 import pytest
-from robot_identification.cli.predict import comparison_signals, signals_csv, write_signals_mcap
+from robot_identification.cli.predict import comparison_signals, write_signals_mcap
 from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import load_recipe, Recipe
-from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.search import Budget
-from robot_identification.excitation.trajectory import (
-    dump_trajectory, load_trajectory, trajectory_csv,
-)
+from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 from robot_identification.files import dump_yaml, parse_yaml, read_yaml
-from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.identified_model import with_payload
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.model_file import dump_model, load_model
@@ -360,50 +355,6 @@ def test_examples_are_accepted_by_the_reader(name, tmp_path):
             READERS[name](file)
 
 
-def test_validation_example_has_the_keys_of_the_table():
-    for language, text, excerpt in examples('validation'):
-        assert (language, excerpt) == ('json', False)
-        content = json.loads(text)
-        assert paths(content) == set(documented('validation'))
-        bag = content['bags'][0]
-        for key in ('rmse', 'nrmse', 'rmse_moving', 'bias'):
-            assert len(bag[key]) == len(bag['joints'])
-        assert bag['nrmse_mean'] == pytest.approx(np.mean(bag['nrmse']))
-
-
-def test_examples_of_shipped_files_are_the_shipped_files():
-    folder = share_directory() / 'config'
-    demo = (folder / 'experiments' / 'demo.yaml').read_text(encoding='utf-8')
-    assert demo in [text for _, text, _ in examples('experiment')]
-    lines = (folder / 'robots' / 'ur5.yaml').read_text(encoding='utf-8').splitlines()
-    assert set(examples('robot')[0][1].splitlines()) <= set(lines)
-
-
-def test_criteria_are_named_with_their_meaning():
-    rows = {row['criterion'].strip('`'): row['what it is']
-            for row in table('trajectory', 'Criteria')}
-    assert rows == {name: criterion.meaning for name, criterion in CRITERIA.items()}
-
-
-def test_friction_laws_and_their_constants_are_named():
-    rows = {row['law'].strip('`'): row for row in table('model', 'Friction')}
-    assert list(rows) == list(FRICTION_LAWS)
-    for name, law in FRICTION_LAWS.items():
-        law = law()
-        # A law of many terms has one entry for each kind of them.
-        kinds = dict(zip(
-            (re.sub(r'\[.*\]', '[]', symbol) for symbol in law.symbols), law.units, strict=True
-        ))
-        assert rows[name]['coefficients'] == ', '.join(
-            f'`{symbol}` {unit}' for symbol, unit in kinds.items()
-        )
-        constants = dict(re.findall(r'`(\w+)` ([^,]+)', rows[name]['constants']))
-        assert list(constants) == list(law.constants())
-        assert constants or rows[name]['constants'] == 'none'
-        for key, value in law.constants().items():
-            assert constants[key].startswith('list of ') == isinstance(value, tuple)
-
-
 def test_recipe_page_names_defaults_and_ranges():
     """Every default is the code's; just outside every range it is refused, at its ends not."""
     plain = Recipe().as_plain()
@@ -463,20 +414,6 @@ def test_bag_page_names_and_shows_what_is_written(run, tmp_path):
             assert shown['version'] == real['version']
 
 
-def test_csv_columns_are_the_ones_documented(run):
-    comparison, _ = compare_effort(run.model, run.bag, causal=False)
-    joints = run.robot.joint_names
-    time, *kinds = documented('bag', 'Predicted effort', 'column')
-    expected = [time] + [kind.replace('JOINT', joint) for kind in kinds for joint in joints]
-    written = signals_csv(comparison.stamps, comparison_signals(run.model, comparison))
-    assert written.splitlines()[0].split(',') == expected
-    header = '`t,q_1,..,q_n,dq_1,..,dq_n,ddq_1,..,ddq_n`'
-    assert header in page('trajectory')
-    assert trajectory_csv(run.trajectory, 10.0).splitlines()[0] == (
-        't,q_1,q_2,dq_1,dq_2,ddq_1,ddq_2'
-    )
-
-
 def test_every_page_is_linked_from_the_overview():
     names = {path.name for path in PAGES.glob('*.md')} - {'README.md'}
     assert names == set(re.findall(r'\]\((\w+\.md)\)', page('README')))
@@ -501,43 +438,3 @@ def anchors(path):
     """Return the anchors of a page's headings, as the usual viewers make them."""
     headings = re.findall(r'^#+ (.+)$', path.read_text(encoding='utf-8'), re.MULTILINE)
     return {re.sub(r'[^\w\- ]', '', text).strip().lower().replace(' ', '-') for text in headings}
-
-
-@pytest.mark.parametrize('path', [ROOT / 'docs' / 'base_parameters.md', PAGES / 'link_table.md'],
-                         ids=lambda path: path.stem)
-def test_commands_print_what_the_page_shows(path, tmp_path, monkeypatch):
-    """Run the page from top to bottom, with the files that it shows."""
-    # `..` on a line of its own or at a line's end stands for what is left out; the digits that are
-    # left have no rounding in them.
-    monkeypatch.chdir(tmp_path)
-    commands = 0
-    for language, text, _ in blocks(path.read_text(encoding='utf-8')):
-        if language == 'python':
-            exec(compile(text, path.name, 'exec'), {})
-        elif language == 'console':
-            for part in re.split(r'^\$ ', text, flags=re.MULTILINE)[1:]:
-                command, *lines = part.splitlines()
-                outcome = run_command(*shlex.split(command)[1:])
-                assert_shows(lines, [*outcome.err.splitlines(), *outcome.out.splitlines()])
-                commands += 1
-        elif named := re.match(r'# (\S+)\n', text):
-            Path(named[1]).write_text(text, encoding='utf-8')
-    assert commands > 3
-
-
-def assert_shows(lines, printed):
-    """Check that lines of a page are those printed, in order, but for what is left out."""
-    rest, gap = iter(printed), False
-    for line in lines:
-        if line == '..':
-            gap = True
-            continue
-        begin = line.removesuffix(' ..')
-        for found in rest:
-            if found == line or (begin != line and found.startswith(begin)):
-                break
-            assert gap, f'{line!r} is on the page, {found!r} is printed'
-        else:
-            pytest.fail(f'{line!r} is on the page and is not printed')
-        gap = False
-    assert gap or next(rest, None) is None, 'more is printed than the page shows'

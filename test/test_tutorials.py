@@ -153,28 +153,6 @@ def test_every_command_without_a_robot_ends_well(walked):
             and not name.endswith('temperature_runs.json')] == []
 
 
-def test_blocks_are_typed_lines():
-    """Nothing stands in a console block but commands; other blocks would be missed."""
-    assert len(blocks()) == PAGE.read_text().count('```') // 2
-    for block in blocks():
-        assert block.lines
-        assert all(line.startswith('$ ') for line in block.lines), block.lines
-        if not block.robot:
-            assert {line.split()[1] for line in block.lines} <= {OWN, *SHELL}
-
-
-def test_motions_that_are_executed_were_designed():
-    """Every `trajectory_file` of a run is one that `excite` has written before."""
-    designed, executed = set(), set()
-    for line in [line[2:] for block in blocks() for line in block.lines]:
-        if line.startswith(f'{OWN} excite'):
-            words = shlex.split(line)
-            designed.add(words[words.index('-o') + 1])
-        executed |= set(re.findall(r'trajectory_file:=(\S+)', line))
-        assert executed <= designed, line
-    assert executed
-
-
 def test_launch_arguments_are_declared():
     """Ours by our files; those of others by what they are known to declare."""
     launched = [words[2:] for words in ros_commands() if words[1] == 'launch']

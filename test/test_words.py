@@ -3,77 +3,9 @@
 
 """Words of the field, and texts that neither steer a terminal nor fill it."""
 
-from pathlib import Path
-import re
-
 from hypothesis import given, strategies as st
 from robot_identification.errors import DataError, IdentificationError
 from robot_identification.texts import csv_cell, LONGEST_LINE, MOST_LINES, shown
-
-ROOT = Path(__file__).resolve().parents[1]
-# With what is said instead.
-ODD = {
-    r'([Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body': 'name the role: operator, publisher, subscriber',
-    r'[Ss]trangers?': 'untrusted source',
-    r'told (apart|from)': 'distinguished',
-    r'[Mm]end(s|ed)?': 'repair, prevent',
-    r'warmth': 'temperature',
-    r'counts? as touched': 'contact is detected',
-    r'(general|linear|maxim|minim|normal|optim|penal|quant|serial)is(e[drs]?|ing|ation)': '-ize',
-    r'bodies that can exist': 'physically consistent bodies',
-    r'[Ll]ean(s|ing)? on the URDF': 'regularize towards the URDF',
-    r'(?<!~/)[Aa]dvice': 'recommendation',
-    r'[Dd]oubt(s|ed|ful|fully)?': 'warning, question, uncertain',
-    r'(is|are|was|were|be|been) (not )?told': 'is given, is commanded, is stated',
-    r'[Ww]hat may': 'name what it is',
-    r'Who|(for|only|to) who': 'name the role: operator, publisher, subscriber, or use the passive',
-    r'beyond all measure': 'unbounded',
-    r'locked where': 'held fixed',
-    r'(is|was) no number': 'is not a number, is undefined',
-}
-# Also, but in the pages of the papers, which are made of stored results.
-ODD_BESIDES = {
-    r'[Ww]ho(ever|m)?': 'name the role: operator, publisher, subscriber, or use the passive',
-    r'[Ww](hat|hich)ever': 'any, every, for all',
-    r'(counts?|good) for nothing': 'has no effect',
-    r'turn(s|ed)? round': 'reverses',
-    r'[Aa]gain and again': 'repeatedly',
-    r'no safety function': 'not a safety function',
-    r'[Oo]f no (matter|use)': 'without effect, not usable',
-    r'(cannot|not to) be had': 'is not available',
-}
-SOURCES = sorted([
-    *(ROOT / 'robot_identification').rglob('*.py'), *(ROOT / 'launch').glob('*.py'),
-])
-PAGES = sorted([
-    *ROOT.glob('*.md'), *(ROOT / 'docs').rglob('*.md'), *(ROOT / 'config').rglob('*.yaml'),
-    *(ROOT / 'robot_identification').rglob('*.j2'),
-])
-CODE = re.compile(r'`[^`]*`')
-
-
-def odd_words(text, words):
-    if not re.search(rf'\b({"|".join(words)})\b', text):
-        return []
-    return [
-        f'line {number}: {match.group()}; better: {better}'
-        for number, line in enumerate(text.splitlines(), 1)
-        for word, better in words.items()
-        for match in re.finditer(rf'\b({word})\b', line)
-    ]
-
-
-def test_the_words_of_the_field_are_used():
-    """In names, docstrings, comments, help and messages; in pages outside of code."""
-    found = {
-        str(path.relative_to(ROOT)): odd
-        for path in (*SOURCES, *PAGES)
-        if (odd := odd_words(
-            path.read_text() if path.suffix == '.py' else CODE.sub('', path.read_text()),
-            ODD if path.parent.name == 'reproductions' else ODD | ODD_BESIDES,
-        ))
-    }
-    assert found == {}
 
 
 @given(st.text())

@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 
-from builders import answer, refusal, run_command, succeed
+from builders import answer, run_command, succeed
 import numpy as np
 import pytest
 from recordings import write_small_arm
@@ -133,16 +133,6 @@ def test_a_file_becomes_a_certified_motion(study):
     }
 
 
-@pytest.fixture(scope='module')
-def small_study(tmp_path_factory):
-    """Return the study of a small arm without collision shapes."""
-    folder = tmp_path_factory.mktemp('small')
-    arm = write_small_arm(folder)
-    succeed(*INIT, '--robot', arm, '--mounting', 'ceiling', '--no-collision-check', '--source',
-            'simulated', '-o', folder / 'study')
-    return arm, folder / 'study'
-
-
 def test_any_urdf_has_a_study_of_its_own(tmp_path, monkeypatch):
     """The arm of the guide is the one described: no word of another driver; its commands parse."""
     write_small_arm(tmp_path).unlink()
@@ -195,15 +185,3 @@ def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
     )
     for path in experiments(tmp_path / 'asked'):
         assert (tmp_path / 'given' / path.name).read_bytes() == path.read_bytes()
-
-
-def test_a_study_is_not_overwritten(small_study, tmp_path):
-    arm, _ = small_study
-    options = ('--robot', arm, '--no-collision-check', '-o', tmp_path)
-    succeed(*INIT, *options)
-    before = (tmp_path / '02_excitation.yaml').read_bytes()
-    refused = refusal(*INIT, '--mounting', 'ceiling', *options)
-    assert 'guide.md exists already: add --force' in refused
-    assert (tmp_path / '02_excitation.yaml').read_bytes() == before
-    succeed(*INIT, '--mounting', 'ceiling', '--force', *options)
-    assert (tmp_path / '02_excitation.yaml').read_bytes() != before

@@ -20,7 +20,6 @@ from robot_identification.model.registry import load_robot
 from robot_identification.monitoring.collision_file import load_collision_calibration
 from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.studies.friction_map.plan import SegmentPlan
-from robot_identification.studies.friction_map.report import FRICTION_MAP_FILES
 from studies.payload_cases import (
     bare_model, BODY, carrying, moving, NOISE, POSES, record_pair, torque_of_simulator, true_arm,
 )
@@ -118,14 +117,6 @@ def mapped(tmp_path_factory):
         folder=folder, yaml=yaml, robot=robot, truth=truth, bags=bags, out=folder / 'map',
         content=json.loads(outcome.out), err=outcome.err,
     )
-
-
-def test_all_files_hold_the_same_map(mapped):
-    assert sorted(path.name for path in mapped.out.iterdir()) == sorted(FRICTION_MAP_FILES)
-    assert json.loads((mapped.out / 'friction_map.json').read_text()) == mapped.content
-    lift = mapped.content['joints'][LIFT]
-    assert len(lift['points']) == 2 * 2 * PLAN.count
-    assert 'stribeck + viscous' in (mapped.out / 'report.html').read_text()
 
 
 def test_points_are_the_true_friction_of_their_conditions(mapped):
@@ -297,13 +288,3 @@ def test_says_what_is_seen_and_counts_alarms(calibrated, model_file):
         assert f'{joint["name"]}: a step of {step} N m is detected within 50 ms' in outcome.out
     assert f'{bag}: 0 alarms in' in outcome.out
     assert 'not a safety function' in outcome.out
-
-
-def test_as_json(calibrated, model_file, tmp_path):
-    _, _, bag = calibrated
-    out = tmp_path / 'again.yaml'
-    outcome = run_command('collision', model_file, bag, '-o', out, '--json')
-    content = json.loads(outcome.out)
-    assert content['checks'] == {}
-    written = read_yaml(out)
-    assert {key: content[key] for key in written} == written

@@ -5,7 +5,6 @@
 
 import csv
 import json
-import math
 import os
 from pathlib import Path
 import shlex
@@ -16,7 +15,6 @@ import time
 from types import SimpleNamespace
 
 from builders import refusal, run_command, succeed, write_text_bag
-from hypothesis import given, strategies as st
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -25,21 +23,7 @@ from robot_identification.cli.command import COMMANDS, MOST_USAGE_LINES
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import load_robot, share_directory
-from robot_identification.options import angle, duration
 from robot_identification.recording.bag import find_joint_names, read_recording
-
-UNITS = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'm': 60.0, 'min': 60.0, 'h': 3600.0}
-
-
-@given(st.floats(-1e6, 1e6), st.sampled_from(list(UNITS)))
-def test_times_have_their_unit_behind_them(value, unit):
-    assert duration(f'{value!r}{unit}') == pytest.approx(value * UNITS[unit], rel=1e-15)
-
-
-@given(st.floats(-720.0, 720.0))
-def test_angles_may_be_in_degrees(value):
-    assert angle(f'{value!r}deg') == pytest.approx(math.radians(value), rel=1e-15)
-    assert angle(repr(value)) == value
 
 
 @pytest.mark.parametrize(('typed', 'hint'), [
@@ -324,15 +308,6 @@ def test_predicted_csv_has_measured_predicted_and_residual(journey, name):
         content['rmse'], np.sqrt(np.mean(residual**2, axis=0)), rtol=1e-5
     )
     assert (content['unit'], content['samples']) == ('A', SAMPLES)
-
-
-def test_causal_prediction_is_another_one(journey):
-    zero_phase, causal = (rows_of(journey.folder / f'{n}.csv')[1] for n in ('p', 'causal'))
-    difference = zero_phase[:, 7:13] - causal[:, 7:13]
-    assert np.abs(difference).max() > 1e-3
-    told = one_object(journey.steps['causal'].out)['rms_from_zero_phase']
-    # Nine digits are in the files.
-    np.testing.assert_allclose(told, np.sqrt(np.nanmean(difference**2, axis=0)), rtol=1e-5)
 
 
 def test_predicted_mcap_is_what_the_csv_is(journey):

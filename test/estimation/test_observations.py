@@ -287,11 +287,3 @@ def test_each_recording_has_its_own_offset(robot, reduction, data):
     for torque, constant in zip(observations.torque(unknowns), constants, strict=True):
         np.testing.assert_allclose(torque, np.tile(constant, (len(torque), 1)), atol=1e-12)
     assert Observations(robot, reduction, parts[:1], offset_by_recording=True).nuisance == 0
-
-
-def test_without_offsets_there_is_none_for_a_recording(robot, data):
-    """Unknowns on which nothing depends could not be solved for."""
-    reduction = base_of(robot, 'viscous', rotors=True)
-    observations = Observations(robot, reduction, data, offset_by_recording=True)
-    assert (observations.offset_by_recording, observations.nuisance) == (False, 0)
-    assert observations.factor().size == reduction.rank

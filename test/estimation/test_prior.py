@@ -19,7 +19,6 @@ from robot_identification.model import (
 )
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from robot_identification.validation import Trial
 
 
 @pytest.mark.parametrize('name', ['ur5', 'mixed'])
@@ -85,21 +84,6 @@ def test_how_far_a_urdf_may_be_wrong(robots):
             prior.inertial[10 * link: 10 * link + 4], body.mass * np.append(1.0, centre)
         )
     assert prior.reflected_inertia_deviation == 1e3
-
-
-def trial(by_fold):
-    return Trial('', (), np.array(by_fold))
-
-
-@pytest.mark.parametrize('scatter, level', [
-    # Standard errors and quantiles of Student's distribution by hand, of four and two freedoms.
-    ([1.0, -1.0, 0.5, -0.5, 0.0], 0.35355 * 2.7764), ([1.0, -1.0, 0.0], 0.57735 * 4.3027),
-])
-def test_better_is_sure_by_the_t_distribution(scatter, level):
-    """At 97.5 %; fewer blocks ask for more."""
-    zero = trial(np.zeros(len(scatter)))
-    assert not zero.is_surely_better_than(trial(0.999 * level + np.array(scatter)))
-    assert zero.is_surely_better_than(trial(1.001 * level + np.array(scatter)))
 
 
 @pytest.mark.parametrize('with_tool', [False, True])

@@ -25,7 +25,7 @@ from robot_identification.excitation.parametrizations.fourier import FourierPara
 from robot_identification.model import (
     Motion, observation_matrix, parse_friction, prior_inertial_parameters,
 )
-from robot_identification.model.parameters import EFFORT_UNITS, STATED_UNITS
+from robot_identification.model.parameters import STATED_UNITS
 from robot_identification.processing.dataset import find_stationary_joints, IDLE_RANGE
 from robot_identification.validation.folds import Folds
 
@@ -76,11 +76,6 @@ def recommendations_of(robot, reduction, motion):
         (recommendation.gain for recommendation in found), reverse=True
     )
     return {name: recommendation for recommendation in found for name in recommendation.parameters}
-
-
-def test_nothing_is_said_of_what_was_seen(ur5, reduction):
-    """Every joint lively: what is zero has no relative error, and needs no motion either."""
-    assert recommendations_of(ur5, reduction, swinging(1.0)) == {}
 
 
 def test_a_joint_that_stood_still_is_named(ur5, reduction):
@@ -300,15 +295,6 @@ def test_what_makes_the_model_wrong_is_refused(check, kind, unit):
     assert 'shoulder_lift_joint' in text
     assert f': give --effort-unit {kind}, or keep the unit with --trust-effort-unit' in text
     assert 'but the recording shows' in check(kind, unit, trust_effort_unit=True)[1]
-
-
-@pytest.mark.parametrize('unit', some_by_day(STATED_UNITS, 1))
-def test_what_the_recording_shows_is_no_warning(check, unit):
-    for stated in (True, False):
-        text, warning = check(unit, unit, stated=stated)
-        name = EFFORT_UNITS[unit].description
-        assert text.startswith(f'effort is {name} (effort per torque of the URDF: ')
-        assert warning == ''
 
 
 def test_what_the_recording_leaves_open_is_refused_where_it_is_a_default(check):

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.estimation import Recipe, WeightedLeastSquares
-from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.fitting import cross_validate, fit_parameters
 from robot_identification.estimation.quality import rotor_notes
 from robot_identification.estimation.standard import (
@@ -202,11 +201,6 @@ def test_what_no_body_explains_is_not_taken(case):
     assert 'not taken' in found.note
     assert 'consistency_cost' in found.note
     assert found.figures['nrmse_mean'] > 1.1 * found.figures['nrmse_mean_without_conditions']
-
-
-def test_an_estimator_of_bodies_is_believed(case):
-    found, whole, _ = case(1.0, ConsistentLeastSquares())
-    np.testing.assert_array_equal(found.theta, whole.estimate.standard)
 
 
 def test_a_model_predicts_by_its_bodies_on_demand(model_file):

@@ -15,27 +15,21 @@ from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
 from recordings import fourier_motion as smooth_motion, write_small_arm
-from robot_identification.errors import DataError, IdentificationError, UsageError
+from robot_identification.errors import DataError
 from robot_identification.estimation import (
     fit_parameters, IdentifyOptions, load_recipe, observe, Recipe, WeightedLeastSquares,
 )
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.two_encoders import (
     estimate_rest, KnownFriction, two_encoders_from_content, TwoEncoderFit, TwoEncoders,
 )
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model import (
-    CoulombSignFriction, IdentifiedModel, load_robot, Motion, SignalSource, ViscousFriction,
-)
+from robot_identification.model import CoulombSignFriction, load_robot, Motion, ViscousFriction
 from robot_identification.model.friction import StrainWaveFriction
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation import draw_truth, GroundTruth, with_elastic_joints
-from robot_identification.validation.joint_stiffness import (
-    describe_two_encoder_figures, two_encoder_figures,
-)
 
 simulator = pytest.importorskip(
     'robot_identification.simulation.mujoco_robot',
@@ -177,43 +171,6 @@ def found(arm):
     return fit(arm, arm.motion, 'known')[0]
 
 
-def figures_of(arm, found, motion):
-    """Return the figures of the model of a fit on a motion."""
-    model = IdentifiedModel(
-        arm.robot, 'Nm', found.problem.reduction, found.estimate.theta,
-        find_covariance(found.estimate).matrix, None, '', SignalSource(),
-        {'two_encoders': True}, {},
-    )
-    dataset = dataset_of(arm.robot, motion, arm.tau)
-    return two_encoder_figures(model, [dataset], [dataset.fitted])
-
-
-def test_figures_are_those_of_the_paper_and_of_the_springs(arm, found):
-    """NMSE by spec 14, with the URDF's bodies and with those found."""
-    # Stiffness within three errors. What is left over is the noise: its NMSE is the sum over
-    # joints of variance over mean torque.
-    figures = figures_of(arm, found, arm.motion)
-    least = np.sum(arm.noise**2 / np.abs(arm.tau).mean(axis=0))
-    assert figures['nmse'] == pytest.approx(least, rel=0.05)
-    assert figures['nmse_urdf'] > 2.0 * figures['nmse']
-    errors = figures['stiffness_standard_errors']
-    assert np.all(np.abs(figures['stiffness'] - STIFFNESS) < 3.0 * errors)
-    assert np.all(errors[:3] < 0.02 * STIFFNESS)
-    text = describe_two_encoder_figures(arm.robot.joint_names, figures)
-    assert 'elbow_joint 1e+04 +- ' in text[0] or 'elbow_joint 9' in text[0]
-    assert '% less' in text[1]
-    # Of a rotor that is read 0.7 ms late, in which an arm moves by as much as its gears bend, it
-    # is the same, as certain as it was but for what the rotor's way is more than the link's.
-    rotor = arm.motion.rotor
-    late = replace(arm.motion, rotor=replace(rotor, q=rotor.q + 7e-4 * rotor.dq))
-    of_late = figures_of(arm, found, late)
-    late_errors = of_late['stiffness_standard_errors']
-    assert np.all(np.abs(of_late['stiffness'] - STIFFNESS) < 3.0 * late_errors)
-    np.testing.assert_allclose(late_errors, errors, rtol=0.5)
-    assert figures_of(arm, found, arm.links) == {}
-    assert describe_two_encoder_figures(arm.robot.joint_names, {}) == ()
-
-
 def test_known_parameters_are_taken_off(arm):
     """Estimating the rest is least squares on torques without the known ones; to rounding."""
     dataset = dataset_of(arm.robot, arm.motion, arm.tau)
@@ -253,33 +210,6 @@ def test_with_one_encoder_the_method_is_plain_least_squares(arm):
     np.testing.assert_array_equal(found.covariance, expected.covariance)
 
 
-def test_terms_are_by_kind_and_their_values_by_name(arm):
-    two = TwoEncoders('known', {
-        'elbow_joint': (
-            KnownFriction(ViscousFriction(), (3.0,)), KnownFriction(GEAR, (1.0,) * 7)
-        ),
-        'wrist_3_joint': (KnownFriction(ViscousFriction(), (0.5,)),),
-    })
-    terms = two.terms(arm.robot, ['coulomb_sign'])
-    assert [(term.joint, term.law.name) for term in terms] == [
-        (2, 'viscous'), (5, 'viscous'), (2, 'strain_wave'),
-    ]
-    with pytest.raises(UsageError, match='friction viscous of elbow_joint is known and to be'):
-        two.terms(arm.robot, ['viscous'])
-    with pytest.raises(UsageError, match='is given for knee, ur5 has the joints'):
-        TwoEncoders('known', {'knee': ()}).terms(arm.robot, [])
-
-
-def test_rotor_inertias_that_are_not_stated_cannot_be_known(arm, ur5):
-    dataset = dataset_of(ur5, arm.motion, arm.tau)
-    assert not np.isfinite(ur5.drives.reflected_inertia).all()
-    with pytest.raises(UsageError, match=r'rotor inertia of shoulder_pan.* not in the YAML'):
-        observe(ur5, LAWS, [dataset], [dataset.fitted], two_encoders=TwoEncoders('known'))
-    merged = observe(ur5, LAWS, [dataset], [dataset.fitted], two_encoders=TwoEncoders())
-    plain = observe(ur5, LAWS, [dataset], [dataset.fitted])
-    assert merged.reduction.names == plain.reduction.names
-
-
 CONTENT = {
     'rotor_inertia': 'estimated',
     'friction': {'lift': [{
@@ -309,36 +239,6 @@ def load_recipe_of(folder, text):
     file = folder / 'recipe.yaml'
     file.write_text(f'schema_version: 1\ntwo_encoders: {text}\n')
     return load_recipe(file)
-
-
-@pytest.mark.parametrize(('text', 'message'), [
-    ('7', 'two_encoders is 7'),
-    ('{rotors: known}', 'rotors'),
-    ('{rotor_inertia: heavy}', "rotor_inertia of two_encoders is 'heavy'"),
-    ('{friction: nothing.yaml}', r'no such file: .*nothing\.yaml'),
-    ('{friction: [1]}', 'friction of two_encoders is .* must be a mapping'),
-    ('{friction: {a: 1}}', 'a is 1, a list is needed'),
-    ('{friction: {a: [{law: viscous}]}}', 'coefficients'),
-    ('{friction: {a: [7]}}', 'a is 7, it must be a mapping'),
-    ('{friction: {a: [{law: glue, coefficients: [1]}]}}', "unknown friction law 'glue'"),
-    ('{friction: {a: [{law: viscous, coefficients: 1}]}}', 'coefficients is 1, a list is needed'),
-    ('{friction: {a: [{law: viscous, coefficients: [x]}]}}', "viscous is 'x', a finite number"),
-    ('{friction: {a: [{law: viscous, coefficients: [1, 2]}]}}', 'one number for each of fv'),
-    ('{friction: {a: [{law: viscous, coefficients: [.nan]}]}}', 'viscous is nan, a finite number'),
-    ('{friction: {a: [{law: coulomb, constants: {w: 1}, coefficients: [1]}]}}', 'w'),
-    ('{friction: {a: [{law: coulomb, constants: {width: -1}, coefficients: [1]}]}}', 'width'),
-])
-def test_recipes_that_are_wrong_are_refused(tmp_path, text, message):
-    with pytest.raises(IdentificationError, match=message):
-        load_recipe_of(tmp_path, text)
-
-
-@pytest.mark.parametrize('options', [
-    {'friction': 'auto'}, {'estimator': 'dictionary'},
-])
-def test_what_is_known_does_not_go_with_chosen_terms(options):
-    with pytest.raises(UsageError, match='two_encoders of the recipe'):
-        IdentifyOptions(recipe=Recipe(two_encoders=TwoEncoders()), **options)
 
 
 @pytest.fixture(scope='module')

@@ -283,7 +283,6 @@ def test_a_search_that_must_fail_is_not_begun(ur5, monkeypatch):
 
 
 FULL = ExtraLimits(limits={'acceleration': 8.0})
-NO_LIMIT = '<limit effort="0" velocity="0"/>'
 
 
 def arm(text=None):
@@ -319,24 +318,6 @@ def certified(robot, experiment):
 
 
 BOTH = ('one', 'two')
-
-
-GAPS = {
-    'no effort limit': ({'limit': '<limit lower="-2" upper="2" velocity="3" effort="0"/>'},
-                        [('torque', ('one',))]),
-    'no velocity limit': ({'limit': '<limit lower="-2" upper="2" effort="3"/>'},
-                          [('velocity', ('one',))]),
-    'no range': ({'limit': '<limit effort="3" velocity="3"/>'}, [('position', ('one',))]),
-    'endless': ({'kind': 'continuous', 'limit': '<limit effort="3" velocity="3"/>'}, []),
-    'no limit': ({'limit': NO_LIMIT}, [
-        ('torque', ('one',)), ('position', ('one',)), ('velocity', ('one',)),
-    ]),
-}
-
-
-@pytest.mark.parametrize(('changes', 'gaps'), GAPS.values(), ids=GAPS)
-def test_every_limit_that_lacks_is_found_by_joint(changes, gaps):
-    assert found(arm(two_link_urdf(**changes)), FULL) == gaps
 
 
 def test_the_certificate_says_it_and_counts_only_what_was_checked(experiment, tmp_path):

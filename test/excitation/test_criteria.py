@@ -256,25 +256,6 @@ def searched(task, budget, *, seed=3, **more):
     return run_search(Scripted(), task, budget, seed=seed, **more)
 
 
-@pytest.mark.parametrize(
-    ('budget', 'jobs', 'rounds'),
-    [(1, 1, 0), (7, 1, 0), (8, 2, 0), (20, 3, 0), (35, 5, 1), (36, 6, 1), (70, 10, 2)],
-)
-def test_the_job_that_reaches_the_budget_is_finished_and_no_other_begun(
-    clock, budget, jobs, rounds
-):
-    """Seven evaluations a job, five jobs a round; only whole rounds are learnt from."""
-    task, saved = Task(clock), []
-    state = searched(task, Budget(budget), save=saved.append)
-    assert len(task.done) == jobs
-    assert state.evaluations == EACH * jobs
-    assert state.rounds == rounds == len(saved)
-    assert len(state.archive) == OF_A_ROUND * rounds
-    feasible = [number for number in task.done if number >= 0.0]
-    assert state.feasible == len(feasible)
-    assert (None if state.best is None else state.best.x[0]) == min(feasible, default=None)
-
-
 @given(seconds=st.floats(0.1, 60.0), pace=st.integers(0, 2**32 - 1))
 def test_a_search_ended_by_its_time_is_repeated_by_its_count(seconds, pace):
     """Whenever it ends, within a round or at its end: the state is the same to the last bit."""

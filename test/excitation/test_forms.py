@@ -9,23 +9,19 @@ Forms that are not closed promise nothing of their ends, and are not designed.
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 from dwells import dwells_of
 from hypothesis import given, strategies as st
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
+from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation import (
-    Budget, certify, check_rest_at_ends, design_excitation, dump_trajectory, find_experiment,
-    FourierParametrization, import_motion, knot_coefficients, load_experiment, load_trajectory,
+    Budget, check_rest_at_ends, design_excitation, dump_trajectory, find_experiment,
+    FourierParametrization, knot_coefficients, load_experiment, load_trajectory,
     SampledParametrization, Trajectory,
 )
-from robot_identification.excitation.fourier_table import (
-    check_ends, end_residuals, nearest_at_rest,
-)
-from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.fourier_table import check_ends, nearest_at_rest
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.point_to_point import (
     StaticPosesParametrization,
@@ -129,27 +125,6 @@ def test_smooth_passage_is_the_quintic_spline(rng):
         np.testing.assert_allclose(basis @ coefficients, spline(t, nu=order), atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ('form', 'options', 'message'),
-    [
-        ('fourier', {'base_period': float('nan')}, 'base_period is nan'),
-        ('fourier', {'harmonics': 3, 'duration': 5.0}, r'harmonics is 3, at least 4'),
-        ('fourier', {'duration': 20.0 / 3.0}, r'base_period 10.0 s: rest at both ends does not'),
-        ('fourier', {'harmonics': 20, 'duration': 5.0}, r'harmonics is 20, too many for a durat'),
-        ('via_points', {'passage': 'jump'}, "passage is 'jump', it must be smooth or rest"),
-        ('static_poses', {'dwell': 0.0}, 'dwell is 0.0 s, it must be above 0'),
-        ('static_poses', {'monotone': True, 'both_directions': False}, 'in reverse, too; leave'),
-        ('static_poses', {'poses': 100}, r'202 moves of 2.0 s with 402 s of dwell take 806 s'),
-        ('trapezoidal', {'blend': 0.01, 'move_time': 0.5}, 'the arm accelerates in 0.005 s'),
-        ('sampled', {'times': [0.5, 1.0]}, 'times go from 0.5 to 1.0 s'),
-        ('sampled', {'times': [0.0, 1.0, 1.0015]}, 'by two milliseconds at least'),
-    ],
-)
-def test_wrong_options_are_refused_by_name(form, options, message):
-    with pytest.raises(DescriptionError, match=message):
-        PARAMETRIZATIONS[form](**options)
-
-
 SEEDS = st.integers(0, 2**32 - 1)
 MONOTONE = StaticPosesParametrization(3, 1.0, 1.5, True, True)
 WAYS = {
@@ -220,18 +195,6 @@ def test_every_joint_comes_to_every_pose_from_both_sides(seed, poses):
     check_both_sides(form, smaller)
     assert form.suits(np.hstack([drawn[:, :1], 0.0201 / steps.min() * arranged[:, 1:]]))
     assert not form.suits(np.hstack([drawn[:, :1], 0.0199 / steps.min() * arranged[:, 1:]]))
-
-
-def alone(**changes):
-    """Return the shipped experiment where nothing is within reach, with a few poses."""
-    experiment = load_experiment(find_experiment('static_poses'))
-    return replace(experiment, form=MONOTONE, collision=False, obstacles=(), **changes)
-
-
-@pytest.mark.parametrize('optimizer', [name for name in OPTIMIZERS if name != 'random'])
-def test_optimizers_that_move_single_poses_are_refused(ur5, optimizer):
-    with pytest.raises(UsageError, match=rf'{optimizer} moves poses .* set optimizer to random'):
-        design_excitation(ur5, alone(optimizer=optimizer), seed=0, budget=Budget(5))
 
 
 TIMES = [0.0, 0.5, 0.8, 2.0, 2.3]
@@ -307,9 +270,6 @@ COSINE = np.array([
     [0.1662, 0.0217, -0.0068, -0.0529, 0.0022],
 ])
 JOINTS = tuple(f'joint_{number}' for number in range(1, 7))
-# Sums of l a_l and l^2 b_l of the printed digits.
-VELOCITY = [0.0006, 1.0174, -0.0005, 0.0, 0.0010, -0.0011]
-ACCELERATION = [-0.0002, 0.0, -1.0009, -0.0011, 0.0, -0.5996]
 
 
 def motion(a, b, t):
@@ -322,26 +282,6 @@ def motion(a, b, t):
         rate * cosine @ a.T + rate * sine @ b.T,
         -(rate**2) * sine @ a.T + rate**2 * cosine @ b.T,
     )
-
-
-def test_the_printed_table_is_refused_for_three_joints():
-    """Their sums are those of the printed digits; joints 1, 4 and 5 pass."""
-    velocity, acceleration = end_residuals(SINE, COSINE)
-    np.testing.assert_allclose(velocity, VELOCITY, atol=1e-12)
-    np.testing.assert_allclose(acceleration, ACCELERATION, atol=1e-12)
-    with pytest.raises(UnsafeMotionError) as refusal:
-        check_ends(JOINTS, SINE, COSINE, RATE)
-    text = str(refusal.value)
-    for words in (
-        'joint_2 starts with 0.959 rad/s (sum l a_l = 1.0174)',
-        'joint_3 starts with -0.889 rad/s^2 (sum l^2 b_l = -1.0009)',
-        'joint_6 starts with -0.533 rad/s^2 (sum l^2 b_l = -0.5996)',
-        'repair: true',
-    ):
-        assert words in text
-    assert text.count('starts with') == 3
-    kept = [0, 3, 4]
-    check_ends([JOINTS[joint] for joint in kept], SINE[kept], COSINE[kept], RATE)
 
 
 def test_the_repaired_table_is_the_nearest_at_rest():
@@ -363,44 +303,6 @@ def test_the_repaired_table_is_the_nearest_at_rest():
 # --- from a file -------------------------------------------------------------------------
 
 
-TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
-REPAIRED = TABLES / 'porcelli_2020_repaired.yaml'
-
-
 @pytest.fixture(scope='module')
 def arm():
     return load_robot('ur5_porcelli')
-
-
-def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
-    """At rest to rounding, and certified by the thesis' own limits."""
-    motion = replace(import_motion(REPAIRED, arm.joint_names, robot=arm.name), periods=3)
-    assert motion.duration == pytest.approx(20.0, abs=1e-9)
-    ends = motion.sample(np.array([0.0, motion.form.duration]))
-    assert np.abs(ends.dq).max() < 1e-12
-    assert np.abs(ends.ddq).max() < 1e-12
-    experiment = load_experiment(find_experiment('porcelli_2020_ur5'))
-    # By its conservative bound joint 4 is 1.4e-5 above pi; its exact maximum is not.
-    with pytest.raises(UnsafeMotionError, match=r'wrist_1_joint reaches 3.142 .* conservative'):
-        certify(arm, experiment, motion, {})
-    certificate = certify(arm, replace(experiment, bounds='sampled'), motion, {}).certificate
-    # Of the table as printed it is 3.001 of pi rad/s^2, in joint 2, which the repair changes.
-    assert 0.85 < certificate['limits']['acceleration']['share'] <= 1.0
-
-
-@pytest.mark.parametrize(('old', 'new', 'words'), [
-    ('center: [0.0,', 'center: [', r'center must be 6 positions in rad'),
-    ('convention: sum', 'convention: swevers', r'unknown convention .*sum, div, plus_cosine'),
-    ('repair: true', 'mend: true', r'mend'),
-    ('0.0482', 'many', r'printed|repaired|table'),
-    # The table as printed: these joints do not rest.
-    ('repair: true', 'repair: false',
-     r'shoulder_lift_joint starts .*elbow_joint starts .*wrist_3_joint starts .*repair: true'),
-])
-def test_what_is_no_table_is_refused_by_file(arm, tmp_path, old, new, words):
-    path = tmp_path / 'table.yaml'
-    path.write_text(REPAIRED.read_text().replace(old, new))
-    kinds = DescriptionError, UsageError, UnsafeMotionError
-    with pytest.raises(kinds, match=words) as refusal:
-        import_motion(path, arm.joint_names)
-    assert str(path) in str(refusal.value)

@@ -17,7 +17,7 @@ from known_models import mujoco_torque, pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError, InconsistentModelError, UsageError
+from robot_identification.errors import DescriptionError, InconsistentModelError
 from robot_identification.export.controller import export_controller
 from robot_identification.export.formats import ExportOptions
 from robot_identification.export.mjcf import export_mjcf
@@ -283,8 +283,8 @@ def test_the_scene_moves_as_the_model_says(mujoco, model, rng, tmp_path, newline
     assert_moves_like(mujoco, path, model, rng)
     scene = mujoco.MjModel.from_xml_path(str(path))
     names = model.parameters.names
-    for k, joint in enumerate(JOINTS):
-        dof = scene.joint(joint).dofadr[0]
+    for k, name in enumerate(JOINTS):
+        dof = scene.joint(name).dofadr[0]
         for symbol, value in (('Ia', scene.dof_armature), ('fv', scene.dof_damping),
                               ('fc', scene.dof_frictionloss)):
             index = names.index(f'{symbol}{k + 1}')
@@ -315,25 +315,6 @@ def test_a_changed_scene_does_not_change_again(mujoco, model, tmp_path):
     again = exported(model, path)
     assert again.changed == []
     assert again.links == ()
-
-
-def test_a_body_that_holds_no_inertial_gets_one(mujoco, model, rng, tmp_path):
-    """Its mass was that of its shapes."""
-    bare = re.sub(rb'<inertial   pos="0 0 0.1"[^>]*/>', b'', ARM)
-    path = write(
-        exported(model, write_scene(tmp_path / 'in', arm=bare)), tmp_path / 'out' / 'cell.xml'
-    )
-    assert_moves_like(mujoco, path, model, rng)
-
-
-def test_joints_with_other_names_are_told(mujoco, model, rng, tmp_path):
-    other = ARM.replace(b'"turn"', b'"j1"').replace(b"'lift'", b"'j2'").replace(b'"lift"', b'"j2"')
-    path = write_scene(tmp_path / 'in', arm=other)
-    with pytest.raises(UsageError, match=r"has no joint 'turn' .* j1, j2, reach, drawer"):
-        exported(model, path)
-    found = exported(model, path, joint_names='j1=turn,j2=lift')
-    written = write(found, tmp_path / 'out' / 'cell.xml')
-    assert_moves_like(mujoco, written, model, rng, ['j1', 'j2', 'reach'])
 
 
 @pytest.mark.parametrize(('old', 'new', 'words'), [

@@ -298,13 +298,6 @@ def test_reasons_are_true(name, mounting, frames):
         assert not any('gravity' in reason for reason in reasons.values())
 
 
-def test_without_gravity_that_is_the_reason(ur5):
-    floating = ur5.with_gravity([0.0, 0.0, 0.0])
-    reduction = base_of(floating)
-    reasons = unidentifiable_reasons(floating, reduction)
-    assert reasons['mx1'].startswith('there is no gravity')
-
-
 def test_a_link_that_only_slides_shows_its_mass_only():
     """Of a slider on a rail: the mass, and why not the rest."""
     robot = make_robot_model(parse_urdf(robot_urdf(

@@ -8,12 +8,10 @@ from dataclasses import replace
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
     correction_blocks, CORRECTIONS, Corrections, CorrectionSignals, dump_model, FastVelocity,
     find_ripple_order, JointCorrection, JointDeviation, load_model, Motion, PositionSeries,
-    Residuals, rigid_torque, Ripple,
+    Residuals, rigid_torque,
 )
 
 RATE = 500.0
@@ -100,18 +98,6 @@ def test_fast_velocity_by_hand(robots):
     ])
 
 
-def test_fast_velocity_is_not_offered_without_a_velocity_of_its_own(robots, rng):
-    """Not where it was not recorded, and not where it is the smooth one."""
-    signals = signals_of(rng)
-    rows = (np.ones(400, dtype=bool),)
-    for measured in (np.full((400, 3), np.nan), signals.motion.dq * (1.0 + 1e-5)):
-        residuals = Residuals(
-            robots['mixed'], (replace(signals, measured_dq=measured),), rows,
-            (np.zeros((400, 3)),), (), False,
-        )
-        assert FastVelocity.candidates(residuals, 1) == ()
-
-
 def test_lags_cover_twenty_milliseconds_once(robots, rng):
     """At every rate of real drivers, on both sides, without a lag that is missing or twice."""
     for rate, longest in ((30.0, 1), (125.0, 2), (500.0, 10), (1000.0, 20), (2000.0, 40)):
@@ -157,17 +143,6 @@ def test_the_order_of_a_ripple_is_found_and_none_in_noise(rng):
     assert find_ripple_order(q, noise) is None
 
 
-@pytest.mark.parametrize('kind, constants', [
-    (FastVelocity, {'bins': ()}), (FastVelocity, {'bins': ((2, 1),)}),
-    (FastVelocity, {'bins': ((0.5, 1),)}), (PositionSeries, {'orders': ()}),
-    (PositionSeries, {'orders': (0,)}), (Ripple, {'orders': (1.5,)}),
-    (JointDeviation, {'parameters': ()}), (JointDeviation, {'parameters': (-1,)}),
-])
-def test_impossible_constants_are_refused(kind, constants):
-    with pytest.raises(DescriptionError, match=kind.name):
-        kind(**constants)
-
-
 def test_a_model_file_keeps_them(robots, rng, tmp_path):
     """To the last bit, of every group; a file without them is as before."""
     model = known_model(robots['mixed'], 'viscous', fv=2.0)
@@ -193,23 +168,6 @@ def test_a_model_file_keeps_them(robots, rng, tmp_path):
     assert [one.group for one in again.live] == groups[:2]
     path.write_text(dump_model(model))
     assert load_model(path).corrections.offline == ()
-
-
-@pytest.mark.parametrize('limit, said', [
-    ([1.0, 2.0], 'list of 3 numbers'), ([1.0, -0.1, 2.0], 'must not be negative'),
-    ([1.0, float('nan'), 2.0], 'offline_limit'),
-])
-def test_wrong_limits_of_a_file_are_refused(robots, rng, tmp_path, limit, said):
-    model = known_model(robots['mixed'], 'viscous', fv=2.0)
-    groups = groups_of(model.robot, signals_of(rng), rng)
-    path = tmp_path / 'model.yaml'
-    corrections = Corrections(RATE, (JointCorrection(1, groups[0], np.ones(groups[0].size)),))
-    path.write_text(dump_model(replace(model, corrections=corrections)))
-    content = dict(read_yaml(path))
-    content['corrections']['offline_limit'] = limit
-    path.write_text(dump_yaml(content))
-    with pytest.raises(DescriptionError, match=said):
-        load_model(path)
 
 
 def test_recordings_of_another_rate_are_not_corrected():

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.model import (
-    CURVES, DictionaryFriction, FrictionOffset, FrictionTerm, IdentifiedModel, Motion,
-    reduce_to_base, regressor, SignalSource, StandardParameters, STOP,
+    DictionaryFriction, FrictionOffset, FrictionTerm, IdentifiedModel, Motion, reduce_to_base,
+    regressor, SignalSource, StandardParameters, STOP,
 )
 from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS
 from robot_identification.model.friction.basis import (
@@ -190,21 +190,6 @@ def test_wrong_lists_of_constants_are_refused_by_law_and_name(name, constant):
     assert FRICTION_LAWS[name](**{constant: []}).constants()[constant] == ()
 
 
-@pytest.mark.parametrize(('name', 'constant', 'limits'), [
-    ('stribeck', 'exponent', (0.5, 2.0)),
-    ('power_viscous', 'exponent', (5e-324, 1.0)),
-    ('strain_wave', 'exponent', (0.5, 2.0)),
-    ('strain_wave', 'viscous_exponent', (5e-324, 1.0)),
-    ('temperature_viscous', 'reference', (-100.0, 250.0)),
-])
-def test_limits_themselves_are_allowed(name, constant, limits):
-    """So that a fit with bounds may end there; the next number is refused. 5e-324 follows zero."""
-    for limit, beyond in zip(limits, (-np.inf, np.inf), strict=True):
-        assert FRICTION_LAWS[name](**{constant: limit}).constants()[constant] == limit
-        with pytest.raises(DescriptionError, match=constant):
-            FRICTION_LAWS[name](**{constant: float(np.nextafter(limit, beyond))})
-
-
 @pytest.mark.parametrize('name', FRICTION_LAWS)
 def test_alternatives_differ_in_the_shape_that_is_searched(name):
     """Few, since all laws' alternatives are tried with each other; other constants are kept."""
@@ -310,15 +295,6 @@ def test_keeping_terms_keeps_their_columns(seed, chosen):
     assert law.units == tuple(np.array(LAW.units)[chosen])
     np.testing.assert_array_equal(columns_of(law, motion), columns_of(LAW, motion)[:, chosen])
     assert DictionaryFriction(**law.constants()) == law
-
-
-@pytest.mark.parametrize('twice', [(0.01, 0.01), (0.01, 0.3, 0.010000001)])
-def test_the_same_term_twice_is_refused(twice):
-    """Their parameters would have one name, and a model file with both could not be read."""
-    # A name holds six digits of the constant.
-    for kind in LAW.constants():
-        with pytest.raises(DescriptionError, match=rf'{kind} of dictionary friction'):
-            DictionaryFriction(**{kind: twice})
 
 
 # --- a model with it ---------------------------------------------------------------------
@@ -457,13 +433,6 @@ def test_samples_in_steps_one_by_one_are_those_of_the_whole(seed):
 SPEEDS = sliding_speeds(2.0)
 
 
-def test_speeds_go_from_sliding_to_the_fastest():
-    """Where a joint hardly moves, from a tenth of what it does."""
-    np.testing.assert_allclose(SPEEDS[[0, -1]], [0.05, 2.0])
-    np.testing.assert_allclose(np.diff(SPEEDS), np.diff(SPEEDS)[0])
-    np.testing.assert_allclose(sliding_speeds(0.03)[[0, -1]], [0.003, 0.03])
-
-
 @given(seed=st.integers(0, 2**32 - 1))
 def test_it_is_the_nearest_that_is_not_negative(seed):
     """Against a solver with bounds, for any dictionary; no other pair is nearer."""
@@ -509,24 +478,6 @@ def functions_of(kinds, exponents=(2.0,)):
             constants = [OF_CURVES.get(kind, (WIDTH,))]
         found += [JointFunction(kind, one, joint) for one in constants for joint in (2, 0)]
     return sorted(found, key=evaluation_order)
-
-
-@pytest.mark.parametrize('kinds', [
-    tuple(CURVES), ('smooth_sign', 'static_sign'), *((kind,) for kind in CURVES), (),
-])
-@pytest.mark.parametrize('exponents', [(2.0,), (2.0, 0.7)])
-def test_every_curve(kinds, exponents, rng):
-    functions = functions_of(kinds, exponents)
-    basis = SampleBasis(3, functions)
-    for m in (1, 2, 5):
-        dq = rng.normal(size=(m, 3))
-        expected = np.array([
-            CURVES[one.kind](dq[:, one.joint], *one.constants) for one in functions
-        ]).reshape(-1, m)
-        # A factor is multiplied here that is divided by there.
-        np.testing.assert_allclose(
-            basis.at(dq, np.zeros((m, 0))), expected, rtol=1e-13, atol=1e-15
-        )
 
 
 def test_stops_beside_curves(rng):

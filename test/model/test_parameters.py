@@ -8,7 +8,6 @@ from known_models import base_of
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.model import (
     link_frames, load_robot, make_robot_model, parse_urdf, PUBLISHED_ORDERS, published_rows,
 )
@@ -17,9 +16,7 @@ from robot_identification.model.base_structure import (
     find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
 )
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
-from robot_identification.model.parameters import (
-    make_standard_parameters, split_name, unit_of_joint, unit_of_joints,
-)
+from robot_identification.model.parameters import make_standard_parameters, split_name
 
 
 def test_order_is_links_friction_by_kind_rotors():
@@ -31,19 +28,6 @@ def test_order_is_links_friction_by_kind_rotors():
     assert parameters.names[20:] == ('fc1', 'fc2', 'fv1', 'fv2', 'Ia1', 'Ia2')
     assert parameters.units[:5] == ('kg', 'kg m', 'kg m', 'kg m', 'kg m^2')
     assert parameters.units[20:] == ('N m', 'N m', 'N m s/rad', 'N m s/rad', 'kg m^2', 'kg m^2')
-
-
-@pytest.mark.parametrize(
-    ('text', 'message'),
-    [
-        ('stribek', 'unknown friction law stribek: known are coulomb'),
-        ('', 'unknown friction law'),
-        ('select', 'friction select was removed in 2.0: name friction laws, or use auto'),
-    ],
-)
-def test_wrong_lists_are_refused(text, message):
-    with pytest.raises(UsageError, match=message):
-        parse_friction(text)
 
 
 def test_names_are_split_as_they_were_made():
@@ -59,23 +43,6 @@ def test_names_are_split_as_they_were_made():
 
 
 # --- units of the joint ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(('about', 'along'), [
-    ('rad', 'm'), ('rad/s^2', 'm/s^2'), ('N m', 'N'), ('Nm', 'N'), ('mNm', 'mN'),
-    ('N m s/rad', 'N s/m'), ('N m s^3/rad^3', 'N s^3/m^3'), ('N m/rad', 'N/m'),
-    ('N m s/(rad K)', 'N s/(m K)'), ('N m/A', 'N per A'), ('kg m^2', 'kg'),
-    # What has nothing to do with the axis.
-    ('A', 'A'), ('1', '1'), ('kg m', 'kg m'), ('kg', 'kg'), ('s', 's'),
-])
-def test_units_along_an_axis(about, along):
-    assert unit_of_joint(about, 'm') == along
-    assert unit_of_joint(about, 'rad') == about
-    assert unit_of_joints(about, ['rad', 'rad']) == about
-    assert unit_of_joints(about, ['m']) == along
-    assert unit_of_joints(about, ['rad', 'm', 'rad']) == (
-        about if about == along else f'{about} or {along}'
-    )
 
 
 def test_parameters_have_the_units_of_their_joints():
@@ -201,10 +168,3 @@ def test_how_expressions_are_written():
     assert [latex_symbol(name) for name in ('m4', 'Ixx3', 'fc6', 'Ia10', 'd5', 'f01')] == [
         'm_{4}', 'I_{xx,3}', 'f_{c,6}', 'I_{a,10}', 'd_{5}', 'f_{0,1}',
     ]
-
-
-def test_tables_need_their_own_set(ur5):
-    """Rows are put in order only where frames and leading parameters are the paper's."""
-    reduction = base_of(ur5)
-    with pytest.raises(UsageError, match='in dh frames, mass_first; these are in joint frames'):
-        published_rows(reduction, PUBLISHED_ORDERS['raviola'])

@@ -60,20 +60,6 @@ def test_gains_given_replace_those_known(ur5, robots):
             ur5.with_drive_gains(wrong)
 
 
-def test_gravity_that_is_none_is_refused(ur5):
-    """In millimetres, in degrees, or no three finite numbers."""
-    with pytest.raises(UsageError, match=r'9810 m/s\^2, at most 100 are credible'):
-        ur5.with_gravity([0.0, 0.0, -9810.0])
-    with pytest.raises(UsageError, match='three finite angles'):
-        gravity_of_mounting(np.nan, 0.0, 0.0)
-    with pytest.raises(UsageError, match=r'90 0 0 has an angle of 90 rad.* write 90deg'):
-        gravity_of_mounting(90.0, 0.0, 0.0)
-    for gravity in ([0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]):
-        for given in (ur5.with_gravity, lambda gravity: load_robot('ur5', gravity=gravity)):
-            with pytest.raises(UsageError, match='three finite numbers'):
-                given(gravity)
-
-
 def test_mountings_are_those_of_the_literature():
     """Raviola et al. 2021, eq. 3: roll pi is the ceiling, roll pi / 2 a wall (numbers.md B11)."""
     expected = {
@@ -413,38 +399,6 @@ def test_a_table_has_a_row_for_every_joint_of_the_yaml(write_arm, stopped):
         np.testing.assert_allclose(
             placement.homogeneous, whole[ARM.index(name)].homogeneous, rtol=0, atol=1e-12
         )
-
-
-TABLE = {'convention': 'modified', **{key: [0.0] * 4 for key in ('a', 'alpha', 'd', 'theta')}}
-USER_ARM_WRONG = {
-    'a table without a column': (
-        {'denavit_hartenberg': {k: v for k, v in TABLE.items() if k != 'd'}},
-        'denavit_hartenberg: missing d',
-    ),
-    'a row too few': (
-        {'denavit_hartenberg': {**TABLE, 'a': [0.0] * 3}}, 'hartenberg: a must be a list of 4 num',
-    ),
-    'locked joints as a list': ({'locked': ['left']}, 'locked is .* must be a mapping'),
-    'an encoder that is a number': (
-        {'joints': {'pan': {'encoder': 1.0}}}, 'pan: encoder is 1.0, it must be a mapping',
-    ),
-    'a sign of two': ({'joints': {'pan': {'encoder': {'sign': 2}}}}, 'pan: encoder: sign is 2'),
-}
-
-
-@pytest.mark.parametrize(('changes', 'message'), USER_ARM_WRONG.values(), ids=USER_ARM_WRONG)
-def test_wrong_keys_of_a_yaml_are_refused_by_name(write_arm, changes, message):
-    path = write_arm(**changes)
-    with pytest.raises(DescriptionError, match=message) as refusal:
-        load_robot(path)
-    assert path in str(refusal.value)
-
-
-def test_joints_that_cannot_be_locked_are_refused_by_name(write_arm):
-    with pytest.raises(UsageError, match=r"no joint thumb in the URDF 'mine' to lock"):
-        load_robot(write_arm(locked={'thumb': 0.0}))
-    with pytest.raises(DescriptionError, match=r'joint lift .* at 0\.1, its limits are 0\.2'):
-        load_robot(write_arm(['pan'], locked={'lift': 0.1}))
 
 
 def test_a_locked_follower_stands_with_its_leader():

@@ -306,24 +306,3 @@ def test_only_the_last_link_grows_by_the_tool(ur5, mass, center, size):
     assert added.mass == pytest.approx(mass, abs=1e-9)
     np.testing.assert_allclose(added.center_of_mass, expected.lever, atol=1e-7)
     np.testing.assert_allclose(added.inertia, expected.inertia, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ('mass', 'center', 'size', 'reason'),
-    [
-        (0.0, (0, 0, 0), (1, 1, 1), r'mass of the tool is 0 kg.*give it in kg'),
-        (1.0, (0, 0, 60), (1, 1, 1), r'centre of mass of the tool.*give it in m'),
-        (1.0, (0, 0, 0), (1, 0, 1), r'every edge must be positive'),
-    ],
-)
-def test_what_is_no_tool_is_refused(mass, center, size, reason):
-    with pytest.raises(UsageError, match=reason):
-        Tool(mass, center, size)
-
-
-def test_a_second_tool_is_refused(ur5):
-    """An arm has one tool: what it carries already must come off."""
-    tool = Tool(1.0, (0.0, 0.0, 0.05), (0.1, 0.1, 0.1))
-    once = mount_tool(ur5.urdf.text, 'ur5', 'tool0', tool)
-    with pytest.raises(UsageError, match=r'arm.urdf has a link mounted_tool already'):
-        mount_tool(once, 'arm.urdf', 'tool0', tool)

@@ -13,10 +13,9 @@ import pytest
 from robot_identification import load_robot
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model import SeveralArmsError
-from robot_identification.model.arm_choice import FEWEST_ARM_JOINTS
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf, read_urdf
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf_elements import NEGLIGIBLE_MASS, NEGLIGIBLE_MOMENT
 from robot_identification.model.urdf_variants import with_prefix as put_prefix, without_prefix
 
@@ -156,14 +155,6 @@ def test_a_mass_is_read_or_refused_but_never_lost(spelling):
         assert prior_inertial_parameters(robot)[0] == float(spelling)
 
 
-def test_files_are_refused_by_name(tmp_path):
-    with pytest.raises(UsageError, match=r'no such file: .*arm\.urdf'):
-        read_urdf(tmp_path / 'arm.urdf')
-    (tmp_path / 'arm.urdf').write_bytes(b'\xff\xfe\x00')
-    with pytest.raises(DescriptionError, match='UTF-8'):
-        read_urdf(tmp_path / 'arm.urdf')
-
-
 # --- a driver's prefix -------------------------------------------------------------------
 
 
@@ -200,20 +191,6 @@ def test_a_prefix_is_put_before_links_and_joints_alone():
     assert changed == with_prefix(text, 'left_')
     assert 'reference="left_upper"' in changed
     assert without_prefix(changed, 'left_') == text
-
-
-@pytest.mark.parametrize('prefix', ['a.c_', 'left(', 'x+', '\\d_'])
-def test_a_prefix_is_taken_verbatim(prefix):
-    """Not as a pattern."""
-    text = '<joint name="abc_one"/><joint name="' + prefix + 'two"/>'
-    assert without_prefix(text, prefix) == '<joint name="abc_one"/><joint name="two"/>'
-
-
-def test_single_quotes_and_spaces_are_xml_too():
-    text = "<joint name = 'left_one'><parent link='left_base'/><mimic joint = \"left_two\"/>"
-    assert without_prefix(text, 'left_') == (
-        "<joint name = 'one'><parent link='base'/><mimic joint = \"two\"/>"
-    )
 
 
 AXES = ((0, 0, 1), (0, 1, 0), (1, 0, 0))
@@ -475,18 +452,6 @@ def test_several_arms_are_listed_ready_to_paste(tmp_path):
         load_robot(urdf=path)
     assert isinstance(caught.value, UsageError)
     assert len(caught.value.arms) == 2
-
-
-@pytest.mark.parametrize('count', [1, FEWEST_ARM_JOINTS - 1])
-def test_branches_too_short_for_an_arm_are_held_fixed(count):
-    """Wheels and heads beside the only arm, whose torso belongs to it."""
-    robot = arm_of(
-        link('trunk'), joint('lift', 'ground', 'trunk', 'prismatic'),
-        *chain(6, root='trunk'), *chain(count - 1, 'head_', 'trunk'), *chain(1, 'wheel_'),
-    )
-    assert robot.joint_names == ('lift', *(f'j{k}' for k in range(1, 7)))
-    assert 'wheel_j1' in robot.locked
-    assert 'no part of the arm' in robot.remarks[0]
 
 
 def test_a_link_may_have_the_name_of_a_locked_joint():

@@ -189,21 +189,6 @@ def test_a_bomb_is_stopped(bomb, write, monkeypatch):
     assert len(str(caught.value)) < 1000
 
 
-def test_elements_in_comments_are_none(tmp_path, monkeypatch):
-    """Expanded files keep the comments of their source, and need no xacro."""
-    monkeypatch.setattr(subprocess, 'run', None)
-    path = tmp_path / 'arm.urdf'
-    path.write_text(two_link_urdf().replace('</robot>', '<!-- <xacro:arm\n/> --></robot>'))
-    assert len(read_urdf(path).joints) == 2
-
-
-def test_a_urdf_takes_no_arguments(tmp_path):
-    path = tmp_path / 'arm.urdf'
-    path.write_text(two_link_urdf())
-    with pytest.raises(UsageError, match=r'not xacro.*leave out mass'):
-        read_urdf(path, arguments={'mass': '2'})
-
-
 @pytest.mark.parametrize(('name', 'value'), [
     ('-o', '/tmp/x'), ('a b', '1'), ('', '1'), ('_a', '1'), ('a', ''), ('a', 'b:=c'),
     ('a', ' b'), ('a', 'b\0c'),

@@ -167,9 +167,9 @@ def arm(ur5):
     """Return an arm that is known exactly, its motion, and MuJoCo's torque along it."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     truth = draw_truth(ur5, 4)
-    model_of_contact_observer = true_model(ur5, truth).with_quality({'residual_standard_deviation': [0.5] * 6})
-    model_of_contact_observer = replace(model_of_contact_observer, covariance=1e-6 * model_of_contact_observer.covariance, robot=replace(
-        model_of_contact_observer.robot, sampling_rate=RATE
+    watched = true_model(ur5, truth).with_quality({'residual_standard_deviation': [0.5] * 6})
+    watched = replace(watched, covariance=1e-6 * watched.covariance, robot=replace(
+        watched.robot, sampling_rate=RATE
     ))
     t = np.arange(0.0, 4.0, 1.0 / RATE)
     phase = np.arange(6)
@@ -179,7 +179,7 @@ def arm(ur5):
     ddq = -2.8 * np.sin(2.0 * t[:, None] + phase)
     friction = truth.coulomb * np.sign(dq) + truth.viscous * dq
     torque = rigid_inverse_dynamics(ur5, truth, Motion(q, dq, ddq)) + friction
-    return model_of_contact_observer, t, q, dq, torque
+    return watched, t, q, dq, torque
 
 
 def test_who_is_not_touched_feels_nothing(arm):
@@ -187,8 +187,8 @@ def test_who_is_not_touched_feels_nothing(arm):
     # The sign of the simulated friction changes within a sample, the model's within some 0.01
     # rad/s, a dozen samples here. With the smoothed velocity, 7 ms late, a third of the friction
     # would be felt at each of them.
-    model_of_contact_observer, t, q, dq, torque = arm
-    found = observe_recording(model_of_contact_observer, t, q, dq, torque)
+    watched, t, q, dq, torque = arm
+    found = observe_recording(watched, t, q, dq, torque)
     external, deviation = found.external, found.deviation
     said = np.all(np.isfinite(external), axis=1)
     # Three time constants, and no later.
@@ -201,11 +201,11 @@ def test_who_is_not_touched_feels_nothing(arm):
 
 def test_a_touch_is_said_of_the_joints_that_are_touched(arm):
     """With thresholds of six standard deviations, 3 N m here."""
-    model_of_contact_observer, t, q, dq, torque = arm
+    watched, t, q, dq, torque = arm
     thresholds = CollisionThresholds(np.full(6, 6.0))
     push = np.where(np.arange(6) == 1, 15.0, 0.0)
     touched = observe_recording(
-        model_of_contact_observer, t, q, dq, torque + np.where(t[:, None] >= PUSHED_AT, push, 0.0),
+        watched, t, q, dq, torque + np.where(t[:, None] >= PUSHED_AT, push, 0.0),
         thresholds=thresholds,
     ).touched
     assert np.array_equal(touched.any(axis=0), np.arange(6) == 1)
@@ -217,12 +217,12 @@ def test_a_touch_is_said_of_the_joints_that_are_touched(arm):
 
 def test_effort_that_comes_late_is_compared_with_the_past(arm):
     """Torques 20 ms late, and a model that knows it: as if they were not."""
-    model_of_contact_observer, t, q, dq, torque = arm
-    late = replace(model_of_contact_observer, source=SignalSource(delay=0.02))
+    watched, t, q, dq, torque = arm
+    late = replace(watched, source=SignalSource(delay=0.02))
     shift = round(0.02 * RATE)
     external = observe_recording(late, t, q, dq, np.roll(torque, shift, axis=0)).external
-    told = observe_recording(model_of_contact_observer, t, q, dq, np.roll(torque, shift, axis=0)).external
-    free = observe_recording(model_of_contact_observer, t, q, dq, torque).external
+    told = observe_recording(watched, t, q, dq, np.roll(torque, shift, axis=0)).external
+    free = observe_recording(watched, t, q, dq, torque).external
     rows = slice(200, None)
     np.testing.assert_allclose(external[rows], np.roll(free, shift, axis=0)[rows], atol=0.3)
     assert np.abs(told[rows]).max() > 5.0
@@ -239,7 +239,7 @@ def model_of(robot, scale=1.0):
 
 
 @pytest.fixture(scope='module')
-def model_of_contact_observer(ur5):
+def watched(ur5):
     """Return a UR5 that is a third heavier than described."""
     return model_of(ur5, 4.0 / 3.0)
 
@@ -252,9 +252,9 @@ def motion_of(t):
     return Motion(q, dq, -(1.3**2) * q)
 
 
-def observe(model_of_contact_observer, motion, torque, bandwidth=25.0):
+def observe(watched, motion, torque, bandwidth=25.0):
     """Return what is observed along a motion, NaN where nothing is said."""
-    observer = MomentumObserver(model_of_contact_observer, bandwidth)
+    observer = MomentumObserver(watched, bandwidth)
     found = [
         observer.step(PERIOD, q, dq, tau, np.zeros(6))
         for q, dq, tau in zip(motion.q, motion.dq, torque, strict=True)
@@ -262,9 +262,9 @@ def observe(model_of_contact_observer, motion, torque, bandwidth=25.0):
     return np.array([np.full(6, np.nan) if one is None else one for one in found])
 
 
-def test_bodies_have_the_mass_matrix_of_the_truth(ur5, model_of_contact_observer):
+def test_bodies_have_the_mass_matrix_of_the_truth(ur5, watched):
     """Base parameters fix it: here of the arm that is a third heavier, with its rotors."""
-    bodies, rotors = equivalent_bodies(model_of_contact_observer)
+    bodies, rotors = equivalent_bodies(watched)
     truth = ur5.pinocchio.copy()
     for joint in range(1, 7):
         truth.inertias[joint] = pin.Inertia.FromDynamicParameters(
@@ -278,24 +278,24 @@ def test_bodies_have_the_mass_matrix_of_the_truth(ur5, model_of_contact_observer
         np.testing.assert_allclose(np.triu(found), np.triu(wanted), atol=1e-7)
 
 
-def test_free_motion_is_free(model_of_contact_observer):
+def test_free_motion_is_free(watched):
     """What remains is of differences over a sample: second order in its length."""
     t = np.arange(0.0, 4.0, PERIOD)
     motion = motion_of(t)
-    found = observe(model_of_contact_observer, motion, model_of_contact_observer.torque(motion))
+    found = observe(watched, motion, watched.torque(motion))
     assert np.all(np.isnan(found[0]))
     # (w T)^2 / 12 of torques of 100 N m at w of 5 rad/s: 1e-3 N m.
     assert np.nanmax(np.abs(found)) < 1e-3
 
 
 @pytest.mark.parametrize('bandwidth', [10.0, 40.0])
-def test_converges_with_its_time_constant(model_of_contact_observer, bandwidth):
+def test_converges_with_its_time_constant(watched, bandwidth):
     """P18: a step of the external torque is seen as 1 - exp(-K t), joint by joint."""
     t = np.arange(0.0, 3.0, PERIOD)
     motion = motion_of(t)
     external = np.where(t[:, None] >= 1.5, np.array([8.0, -5.0, 3.0, 1.0, -1.0, 0.5]), 0.0)
     # Who is pushed forward along the same path needs less from the drives.
-    found = observe(model_of_contact_observer, motion, model_of_contact_observer.torque(motion) - external, bandwidth)
+    found = observe(watched, motion, watched.torque(motion) - external, bandwidth)
     rises = 1.0 - np.exp(-bandwidth * np.maximum(t - 1.5, 0.0))
     settled = t > 4.0 / bandwidth
     # The step falls between two samples: half a period of the steepest rise.
@@ -332,7 +332,7 @@ def test_the_page_has_the_figures_of_the_study(measured):
 
 
 @pytest.fixture(scope='module')
-def arm_of_contact_table():
+def table_arm():
     """Return the model of an arm, known but for what makes its joints stick and warm up."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     robot, truth = study.make_arm(1)
@@ -345,7 +345,7 @@ def arm_of_contact_table():
 
 
 @long_test
-def test_a_miniature_is_silent_and_sees_pushes(arm_of_contact_table, monkeypatch):
+def test_a_miniature_is_silent_and_sees_pushes(table_arm, monkeypatch):
     """Some seconds instead of an hour, with limits that are set instead of calibrated."""
     # Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
     # Coulomb's and what load adds; the model's tanh may have the other sign: three times it.
@@ -353,17 +353,17 @@ def test_a_miniature_is_silent_and_sees_pushes(arm_of_contact_table, monkeypatch
     thresholds = CollisionThresholds(np.full(6, 8.0), rest=3.0 * truth.coulomb)
     monkeypatch.setattr(study, 'PIECE', 5.0)
     monkeypatch.setattr(study, 'STEPS', (SURE,))
-    deviation = np.asarray(arm_of_contact_table.quality['residual_standard_deviation'])
+    deviation = np.asarray(table_arm.quality['residual_standard_deviation'])
     steps = study.smallest_seen(
         thresholds, deviation, study.DEFAULT_BANDWIDTH, study.WITHIN
     )
     (runs,) = study.shifts(study.simulate(1, 3, 3, 5.0, 0.0))
-    seconds, alarms, largest = study.count_alarms(arm_of_contact_table, thresholds, runs)
+    seconds, alarms, largest = study.count_alarms(table_arm, thresholds, runs)
     assert seconds >= 5.0
     assert alarms == 0
     assert np.all(largest < 1.0)
     assert np.all(largest.max(axis=1) > 0.1)
-    pushes = study.push(1, arm_of_contact_table, thresholds, 0, 5.0, steps)
+    pushes = study.push(1, table_arm, thresholds, 0, 5.0, steps)
     moving = [one for one in pushes if one.moved]
     assert len(moving) >= 4
     assert all(one.latency <= study.WITHIN for one in moving)

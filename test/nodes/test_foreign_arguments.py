@@ -65,14 +65,6 @@ def test_the_unit_of_the_effort_is_pinned(unit, choice, words):
         choose_effort(driver(NEWEST), 'ur5e', unit, other)
 
 
-@pytest.mark.parametrize('robot, version', [
-    ('ur5', '3.15.8'), ('ur5e', '5.22.1'), ('ur20', '5.14.0'), ('ur3e', 'latest'),
-])
-def test_a_version_of_ursim_is_of_the_series(robot, version):
-    """CB3 arms have PolyScope 3, the others 5."""
-    check_ursim_version(robot, version)
-
-
 @pytest.mark.parametrize('robot, version, reason', [
     ('ur5e', '3.15.8', r'ur_type:=ur5e: PolyScope 3 is of CB3; give a version 5\.x\.y, or latest'),
     ('ur10', '5.22.1', r'PolyScope 5 is of e-Series and newer; give a version 3\.x\.y'),
@@ -112,7 +104,6 @@ def test_controllers_get_the_prefix_in_every_place(tmp_path):
 
 # As of ur_robot.launch.py, with what only files of others declare.
 KNOWN = ('dry_run', 'experiment', 'headless_mode', 'model_file', 'robot_ip', 'ur_type')
-FOREIGN = ('kinematics_params_file', 'description_file', 'reverse_port', 'tool_voltage')
 
 
 @pytest.mark.parametrize('name, meant', [
@@ -123,9 +114,3 @@ def test_a_misspelt_name_is_refused(name, meant):
     """Launch takes it without a word, and leaves the argument at its default."""
     with pytest.raises(RuntimeError, match=f'^{name}:=.* of ur_robot.*: did you mean {meant}[?]'):
         names_beyond(['ur_type', name], KNOWN, 'ur_robot.launch.py')
-
-
-def test_names_of_included_files_are_handed_on():
-    """Those of the driver's own files, which are not known before they are read."""
-    given = (*KNOWN, *FOREIGN, 'sigterm_timeout')
-    assert names_beyond(given, KNOWN, 'ur_robot.launch.py') == list(FOREIGN)

@@ -259,7 +259,7 @@ def test_can_be_aborted_killed_and_ended(identifier, small_arm, tmp_path):
     assert {path.name for path in output.iterdir()} == set(RESULT_FILES)
 
 
-LISTEN, IDENTIFY_AGAIN, ABORT_AGAIN = (f'/identifier/{verb}' for verb in ('listen', 'identify', 'abort'))
+LISTEN = '/identifier/listen'
 
 
 class Replayed:
@@ -301,7 +301,7 @@ class Replayed:
 
     def identify(self, output):
         assert not self.graph.configure('identifier', {'identify.output': str(output)})
-        self.graph.done(IDENTIFY_AGAIN, 120.0)
+        self.graph.done(IDENTIFY, 120.0)
         return load_model(output / 'identified_model.yaml')
 
 
@@ -310,7 +310,7 @@ def replayed(small_arm, tmp_path_factory):
     with own_graph(tmp_path_factory.mktemp('replay')) as graph:
         replayed = Replayed(graph, small_arm[0])
         assert replayed.wait_for('LISTENING')['reason'] == 'to /joint_states'
-        assert graph.call(ABORT_AGAIN).success
+        assert graph.call(ABORT).success
         replayed.wait_for('IDLE')
         yield replayed
 
@@ -343,7 +343,7 @@ def test_a_loop_that_is_joined_late_is_heard_once(replayed, small_bag, tmp_path)
     """From the middle to the end, and from the beginning to the middle."""
     replayed.listen(listen__output=str(tmp_path / 'heard'))
     replayed.play(small_bag, (300, None), (), (0, 50))
-    assert replayed.graph.call(ABORT_AGAIN).success
+    assert replayed.graph.call(ABORT).success
     replayed.wait_for('IDLE')
     recorded = read_messages(small_bag)
     heard = read_messages(tmp_path / 'heard')
@@ -369,13 +369,13 @@ def test_bad_replays_are_told_in_words(replayed, small_bag, tmp_path):
     replayed.listen()
     assert 'BUSY' in graph.call(LISTEN).message
     assert not graph.configure('identifier', {'identify.bags': [str(small_bag)]})
-    assert 'being received' in graph.call(IDENTIFY_AGAIN).message
+    assert 'being received' in graph.call(IDENTIFY).message
     assert not graph.configure('identifier', {'identify.bags': ['']})
-    reason = graph.refused(IDENTIFY_AGAIN)
+    reason = graph.refused(IDENTIFY)
     assert 'nothing came on /joint_states' in reason
     assert replayed.wait_for('FAILED')['reason'] == reason
-    assert 'nothing is being received' in graph.call(ABORT_AGAIN).message
-    assert '~/listen' in graph.refused(IDENTIFY_AGAIN)
+    assert 'nothing is being received' in graph.call(ABORT).message
+    assert '~/listen' in graph.refused(IDENTIFY)
     # More than there is room for: listening ends by itself.
     replayed.listen(listen__maximum_size=0.1)
     replayed.play(small_bag)

@@ -12,7 +12,7 @@ from robot_identification.excitation import FourierParametrization, Trajectory
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing import blocks, process, smoothing, track
 from robot_identification.processing.filters import (
-    decimation_step, local_polynomial, low_pass, parallel_decimate, rloess,
+    local_polynomial, low_pass, parallel_decimate, rloess,
 )
 from robot_identification.processing.smoothing import smooth_effort
 from robot_identification.recording.recording import Recording
@@ -58,16 +58,6 @@ def test_local_polynomials_are_exact_on_polynomials(span):
     slope = np.column_stack([3.0 * t**2 - 2.0 * t, np.full_like(t, 5.0)])
     np.testing.assert_allclose(local_polynomial(x, RATE, span, 3), x, atol=1e-9)
     np.testing.assert_allclose(local_polynomial(x, RATE, span, 3, derivative=1), slope, atol=1e-7)
-
-
-@pytest.mark.parametrize(('rate', 'cutoff', 'step'), [
-    (1000.0, 20.0, 20), (125.0, 10.0, 5), (500.0, 50.0, 4), (30.0, 10.0, 1), (30.0, 100.0, 1),
-    # As the stamps of a bag have it.
-    (999.9999999998881, 20.0, 20), (499.8, 50.0, 4),
-])
-def test_the_step_is_the_published_one(rate, cutoff, step):
-    """Madsen et al. keep every twentieth row at a kilohertz, which is 20 Hz."""
-    assert decimation_step(rate, cutoff) == step
 
 
 def test_filtered_equations_hold_as_before(rng):
@@ -204,14 +194,6 @@ def test_the_start_is_found_and_nothing_is_left(trajectory, start):
     found = track(trajectory, recorded(trajectory, start, 6.0))
     assert found.start == pytest.approx(start, abs=1e-4)
     assert found.worst.max() < 5e-4
-
-
-def test_an_error_is_that_of_its_joint(trajectory):
-    """A sine of 0.02 rad, of 5 Hz so that no shift takes anything off: 0.0141 rad rms."""
-    found = track(trajectory, recorded(trajectory, 1.0, 6.0, error=0.02))
-    assert found.rms[1] == pytest.approx(0.02 / np.sqrt(2), rel=0.02)
-    assert found.worst[1] == pytest.approx(0.02, rel=0.02)
-    assert found.rms[0] < 0.05 * found.rms[1]
 
 
 def test_what_is_not_the_planned_motion_has_no_error(trajectory):

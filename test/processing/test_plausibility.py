@@ -194,12 +194,6 @@ def test_a_step_is_found_whatever_its_size(step, noise, seed):
     np.testing.assert_allclose(find_position_steps(q), [0.0, step, other], rtol=1e-6)
 
 
-@given(noise=st.floats(-9.0, -3.0), seed=st.integers(0, 2**32 - 1))
-def test_noise_has_no_step(noise, seed):
-    rng = np.random.default_rng(seed)
-    np.testing.assert_array_equal(find_position_steps(swings(rng, 10.0**noise)), 0.0)
-
-
 SAMPLES = 500
 POSE = np.array([0.0, -1.2, 1.0, -0.5, 1.5, 0.0])
 # Of the size that joints of a UR5 have.

@@ -17,7 +17,6 @@ from robot_identification.processing.repairs import (
     longest_bridged, order_by_time, sampling_period, TURN,
 )
 from robot_identification.recording.recording import Recording
-from robot_identification.validation.folds import Folds, hold_out
 
 RATE = 125.0
 FILTER = KinematicFilter(cutoff=9.0)
@@ -246,21 +245,6 @@ def test_a_motion_that_does_not_come_back_has_no_such_time():
     other = np.column_stack([motion(long)[:, 0], np.sin(0.2 * long)])
     assert find_repetition(long, other, np.ones(len(long), dtype=bool)) is None
     assert find_repetition(long, np.zeros((len(long), 2)), np.ones(len(long), dtype=bool)) is None
-
-
-def test_blocks_of_a_repeated_recording_hold_out_its_phases():
-    """What is judged was not trained on in another period: the phases of both are apart."""
-    dataset = run_of_periodic(record_of_periodic(), KinematicFilter('butterworth', cutoff=9.0))
-    folds = list(hold_out(dataset, dataset.fitted, Folds(5, 0.1)))
-    assert len(folds) == 5
-    phase = (dataset.stamps - dataset.stamps[0]) % PERIOD
-    for training, held_out in folds:
-        apart = np.abs(phase[training][:, None] - phase[held_out])
-        # The period is known to a sample, which four periods add up.
-        assert np.minimum(apart, PERIOD - apart).min() > 0.1 - 5.0 / PERIODIC_RATE
-    assert 'of the period' in Folds(5, 0.1).describe([dataset])
-    # A block of 0.8 s with a second on both sides would leave a third of the period.
-    assert Folds(5, 1.0).period_of(dataset) is None
 
 
 # --- series ------------------------------------------------------------------------------

@@ -86,16 +86,16 @@ def test_a_long_channel_is_what_it_is_in_one_piece(readings, in_order, in_file):
         slowed = find_exclusions({'speed_scaling': Channel(times, values[:, :1])}, stamps)
     order = np.argsort(times, kind='stable')
     times, values = times[order], values[order]
-    for joint in range(2):
-        read = np.isfinite(values[:, joint])
+    for column in range(2):
+        read = np.isfinite(values[:, column])
         # Of readings at one time any may count.
         unique = len(np.unique(times[read])) == np.count_nonzero(read)
         if read.any() and unique:
             np.testing.assert_allclose(
-                temperature[:, joint], np.interp(stamps, times[read], values[read, joint]),
+                temperature[:, column], np.interp(stamps, times[read], values[read, column]),
                 rtol=0.0, atol=1e-12,
             )
-        assert read.any() or temperature is None or np.isnan(temperature[:, joint]).all()
+        assert read.any() or temperature is None or np.isnan(temperature[:, column]).all()
     read = np.isfinite(values[:, 0])
     times, values = times[read], values[read, 0]
     known = [np.flatnonzero(times <= stamp) for stamp in stamps]
@@ -370,8 +370,8 @@ def swap(values):
 def test_rotors_that_do_not_follow_their_links_are_left_out(exact, change, stray):
     """Another sign, unit or joint: named with what it should be."""
     dataset = run_of_rotor_side(changed(with_rotors(exact), change))
-    for joint, name in enumerate('abc'):
-        is_link = np.array_equal(dataset.motion.rotor.q[:, joint], dataset.motion.q[:, joint])
+    for column, name in enumerate('abc'):
+        is_link = np.array_equal(dataset.motion.rotor.q[:, column], dataset.motion.q[:, column])
         assert is_link == (name in stray)
         assert any(note.startswith(f'the rotor of {name} is left out') for note in dataset.notes
                    ) == (name in stray)

@@ -4,7 +4,6 @@
 """Bags: what is written is read by others, what others write is read by name and in full."""
 
 from dataclasses import replace
-import shlex
 
 from builders import JOINT_STATE, joint_states, Message, rows_of, write_bag, write_rows
 import numpy as np
@@ -13,7 +12,7 @@ from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.bag_writer import BagWriter, write_joint_states
-from robot_identification.recording.joint_names import parse_joint_names, recommend_names
+from robot_identification.recording.joint_names import recommend_names
 
 NAMES = ('alpha', 'beta', 'gamma')
 
@@ -55,16 +54,6 @@ def test_round_trip(written, samples):
     other = read_recording(written, NAMES, topic='/other')
     np.testing.assert_array_equal(other.effort, 2.0 * effort)
     assert np.all(np.isnan(other.q))
-
-
-def test_rows_of_any_memory_layout_are_written(samples, tmp_path):
-    """Columns picked by an index lie apart in memory; so they are for a driver's joint order."""
-    stamps, q, dq, effort = samples
-    arrays = q[:, [2, 0, 1]], np.asfortranarray(dq), effort[:, [2, 0, 1]].astype(np.float32)
-    write_joint_states(tmp_path / 'bag', NAMES, stamps, {'/joint_states': arrays}, {})
-    recording = read_recording(tmp_path / 'bag', NAMES)
-    for found, expected in zip((recording.q, recording.dq, recording.effort), arrays, strict=True):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_one_message_without_a_joint_is_named(samples, tmp_path):
@@ -197,24 +186,6 @@ def test_one_arm_in_two_messages_of_a_topic(tmp_path):
     assert recording.topic == '/joint_states'
 
 
-def test_a_pause_of_one_half_is_a_pause(tmp_path):
-    late = np.delete(TIMES, slice(100, 200))
-    path = write_topics(tmp_path / 'bag', {
-        '/a': messages(JOINTS[:2], JOINTS[:2], TIMES),
-        '/b': messages(JOINTS[2:], JOINTS[2:], late),
-    })
-    recording = read_recording(path, JOINTS)
-    assert len(recording) == 300
-    assert np.diff(recording.stamps).max() == pytest.approx(1.01)
-
-
-def test_a_prefix_that_only_the_model_has(tmp_path):
-    path = write_topics(tmp_path / 'bag', {'/joint_states': messages(JOINTS, JOINTS, TIMES)})
-    recording = read_recording(path, [f'left_{joint}' for joint in JOINTS])
-    np.testing.assert_array_equal(recording.q, motion(TIMES)[0])
-    assert any("lack 'left_'" in note for note in recording.notes)
-
-
 def test_the_arm_is_found_among_other_topics(tmp_path):
     """A gripper of its own topic does not matter where /joint_states is missing."""
     path = write_topics(tmp_path / 'bag', {
@@ -294,11 +265,3 @@ UR = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint')
 ])
 def test_options_that_make_names_fit(recorded, wanted, given, expected):
     assert recommend_names(recorded, wanted, given) == expected
-
-
-@pytest.mark.parametrize('recorded', [('elbow', 'lift', 'pan'), ('a', 'b', 'c')])
-def test_what_is_recommended_can_be_given(recorded):
-    option, text = shlex.split(recommend_names(recorded, UR))
-    assert option == '--joint-names'
-    assert sorted(parse_joint_names(text)) == sorted(recorded)
-    assert set(parse_joint_names(text).values()) == set(UR)

@@ -12,7 +12,6 @@ from builders import JOINT_STATE, write_bag
 import numpy as np
 import pytest
 from robot_identification.errors import BagError
-from robot_identification.recording import raw_bag
 from robot_identification.recording.bag import find_joint_names, read_recording
 
 NAMES = ('alpha', 'beta', 'gamma')
@@ -200,24 +199,6 @@ def test_what_a_killed_sqlite3_writer_left_is_taken_in(good, tmp_path, mode):
     assert {file.name: file.read_bytes() for file in killed.iterdir()} == leftovers
 
 
-def test_paths_may_hold_anything(good, tmp_path):
-    """Blanks, letters of other alphabets, and what means something in a URI."""
-    for plugin in 'mcap', 'sqlite3':
-        path = write_bag(tmp_path / plugin, good, plugin=plugin)
-        path = path.rename(tmp_path / f'a b?#%20 \u00e4\u4e2d {plugin}')
-        assert_all_of(read_recording(path, NAMES), good)
-        file, = (file for file in path.iterdir() if file.name != 'metadata.yaml')
-        file = file.rename(path / f'c ?#%20 \u00e4\u4e2d{file.suffix}')
-        assert_all_of(read_recording(file, NAMES), good)
-
-
-def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monkeypatch):
-    contents = {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]}
-    path = write_mcap(tmp_path / 'a.mcap', contents)
-    monkeypatch.setattr(raw_bag, 'BLOCK_MESSAGES', 7)
-    assert_all_of(read_recording(path, NAMES), good)
-
-
 @pytest.mark.parametrize(('name', 'content', 'kind'), [
     ('arm.urdf', b'<?xml version="1.0"?>\n<!-- <mujoco> --><robot name="arm"/>',
      r'a robot description \(URDF or xacro\).*--urdf, or by the model'),
@@ -256,11 +237,3 @@ def test_a_pointer_of_git_lfs_is_named_as_such(good, tmp_path, name):
     (path / 'metadata.yaml').unlink()
     (path / 'a.mcap').write_bytes(intact)
     assert NOT_FETCHED in read_recording(path, NAMES).completeness.cause
-
-
-@pytest.mark.parametrize('content', [b'\x89MCA', b'SQLite\0', b'\x01\x02\xff', b'  \n'])
-def test_what_may_be_damaged_is_not_called_something_else(tmp_path, content):
-    path = tmp_path / 'bag.mcap'
-    path.write_bytes(content)
-    with pytest.raises(BagError, match='cannot be read as a rosbag2 bag'):
-        find_joint_names(path)

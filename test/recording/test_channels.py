@@ -150,18 +150,6 @@ def test_states_of_other_types(read, serialize, topic, kind, value):
     assert recording.channels[topic.rpartition('/')[2]].values.tolist() == [[value]]
 
 
-def test_other_topics_are_nothing_to_us(read, serialize, array):
-    """Another type under the name, a name that only ends alike, and images of no content."""
-    recording = read({
-        ('/safety_mode', 'std_msgs/msg/String'): [
-            (1, serialize('std_msgs/msg/String', 'normal'))
-        ],
-        ('/not_target_current', ARRAY): [(1, array([1, 2, 3]))],
-        ('/camera', 'sensor_msgs/msg/Image'): [(1, b'not an image')],
-    })
-    assert dict(recording.channels) == {}
-
-
 def test_of_several_arms_the_nearest_topics_are_taken(read, array):
     """By what their names share with that of the joint states; the others are noted."""
     recording = read({
@@ -173,19 +161,6 @@ def test_of_several_arms_the_nearest_topics_are_taken(read, array):
         'temperature is read from /right/rtde/joint_temperatures, not from '
         '/left/rtde/joint_temperatures',
     )
-
-
-def test_vectors_of_another_length_are_left_out_and_noted(read, array):
-    """Six temperatures of an arm of which the model has three joints: nobody says which."""
-    sizes = [3, 6, 6, 3, 0]
-    recording = read({('/rtde/joint_temperatures', ARRAY): [
-        (time, array(np.full(size, 20.0 + k)))
-        for k, (size, time) in enumerate(zip(sizes, times(5), strict=True))
-    ]})
-    channel = recording.channels['temperature']
-    assert channel.values[:, 0].tolist() == [20.0, 23.0]
-    np.testing.assert_allclose(channel.stamps, [1.0, 1.3], atol=1e-9)
-    assert '3 messages on /rtde/joint_temperatures are left out' in recording.notes[0]
 
 
 def test_a_damaged_message_ends_a_channel_and_not_the_recording(read, array):
@@ -247,13 +222,6 @@ def test_a_description_names_hardware_and_its_arguments():
     )
 
 
-@pytest.mark.parametrize('text', [
-    '', '<robot', '<robot name="a"/>', '<!DOCTYPE a [<!ENTITY b "c">]><robot name="a"/>',
-])
-def test_a_description_without_hardware_says_nothing(text):
-    assert hardware_record(text) == DriverRecord()
-
-
 def test_an_older_driver_does_not_say_what_effort_is():
     """Its description has no such argument: that is not known, and not false."""
     record = hardware_record(description((PLUGIN, {'ur_type': 'ur5e'})))
@@ -292,15 +260,6 @@ def test_what_the_robot_has_not_said_yet_is_not_known(dynamic):
     assert not record.payload_changed
     # A message that ends too early says nothing, and spoils nothing.
     assert with_states(record, plain[:-20], plain) == record
-
-
-def test_a_record_comes_back_from_the_metadata():
-    record = DriverRecord(
-        'package', '1.2.3', 'package/Class', 'ur5e', '5.12.0.1', True, ('one (a/b)', 'two (c/d)'),
-        (0.0, 0.0, 9.81), (1.0, 0.0, 0.0, 0.1), (1.0, 0.0, 0.0, 0.2), 'calib_1',
-    )
-    assert read_driver_record({DRIVER: record.text(), 'robot': 'ur5e'}) == record
-    assert read_driver_record({'robot': 'ur5e'}) is None
 
 
 @given(st.recursive(
@@ -342,11 +301,3 @@ def test_bags_of_other_software_or_another_arm_are_named():
     assert len(found) == 2
     assert '5.12.0.1 (bag_0); 5.23.0.1 (bag_1)' in found[0]
     assert 'Calibration: a (bag_0); b (bag_1)' in found[1]
-
-
-def test_a_payload_that_was_set_while_recording_is_named():
-    found = remarks(DriverRecord(
-        payload=(0.0, 0.0, 0.0, 0.0), payload_at_end=(1.0, 0.0, 0.0, 0.05),
-    ))
-    assert len(found) == 1
-    assert '1 kg at (0, 0, 0.05) m' in found[0]

@@ -7,7 +7,6 @@ from builders import decode_joint_state, JOINT_STATE, Message
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
 from robot_identification.model.robot_model import plain_encoders
 from robot_identification.recording import cdr
 from robot_identification.recording.bag import read_recording
@@ -95,16 +94,6 @@ def test_messages_of_many_layouts_are_decoded_singly(good, to_cdr):
     np.testing.assert_array_equal(
         table_of(raw)[2]['effort'], [message.effort for message in good[:80]]
     )
-
-
-def test_messages_of_one_layout_are_one_group(good, to_cdr):
-    """Also where another publisher's messages stand between them."""
-    raw = [to_cdr(message)[1] for message in good]
-    other = to_cdr(Message(0, 0, ('finger',), *(np.ones(1) for _ in range(3))))[1]
-    for k in range(0, 400, 2):
-        raw[k] = other
-    groups, _ = group_by_layout(raw, walk_joint_state)
-    assert sorted(len(group.rows) for group in groups) == [200, 200]
 
 
 @pytest.mark.parametrize('share', [0.0, 0.02, 0.3, 0.6, 0.99])
@@ -204,19 +193,6 @@ def test_the_plain_names_win_over_a_prefix(named):
     np.testing.assert_array_equal(found[0], [3, 4, 5])
     assert found[1] is None
     assert columns.notes == ()
-
-
-def test_two_arms_are_not_guessed_between(named):
-    """Both prefixes are said, and the option that chooses, where the plain names come late."""
-    with pytest.raises(DataError, match=r"prefixes '', 'left_'.*--joint-names"):
-        columns_of(named('left_alpha', 'left_beta', 'left_gamma'), named(*NAMES))
-
-
-def test_values_without_names_are_refused(named):
-    """Even as many as there are joints: which is which, nobody knows."""
-    with pytest.raises(DataError, match=r'3 positions and no names.*alpha, beta, gamma'):
-        columns_of(named(values=3))
-    assert columns_of(named(values=0))[1] == [None]
 
 
 def test_a_long_recording_is_on_the_disk(disk, good, to_cdr, write_mcap, tmp_path):

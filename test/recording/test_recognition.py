@@ -5,14 +5,13 @@
 
 import json
 
-from builders import UR_JOINTS
 from hypothesis import given, settings, strategies as st
 from log_styles import (
     by_joint, columns_of, make_run, names, PLAIN, SO101, STYLES, table, write_lerobot,
 )
 import numpy as np
 import pytest
-from robot_identification.errors import BagError, DataError
+from robot_identification.errors import DataError
 from robot_identification.recording.bag import find_joint_names, read_recording
 from robot_identification.recording.bag_files import data_hashes
 from robot_identification.recording.column_names import classify, INDEX, take_apart
@@ -44,53 +43,6 @@ def test_words_of_a_name(name, quantity, unit, wanted):
         assert found is None
     else:
         assert (found.quantity, found.natural, found.wanted) == (quantity, unit, wanted)
-
-
-# Patterns of time, position, velocity and effort with the first number; and what is in degrees
-# or in parts of a second.
-HEADERS = {
-    'ABB': ('Time [s]', 'ROB_1 J{} pos [deg]', 'ROB_1 J{} speed [deg/s]', 'ROB_1 J{} torque [Nm]',
-            1, 'deg'),
-    'MuJoCo': ('time', 'qpos_{}', 'qvel_{}', 'qfrc_actuator_{}', 0, ''),
-    'structure': ('Timestamp [ms]', 'Axis[{}].ActualPosition', 'Axis[{}].ActualVelocity',
-                  'Axis[{}].ActualTorque', 1, 'deg ms'),
-    'bus': ('time', 'present_position_{}', 'present_velocity_{}', 'present_torque_{}', 11, ''),
-    'fractions': ('t (s)', 'q{} (rad)', 'dq{}/dt (rad/s)', 'tau{} (N·m)', 1, ''),
-    'dots': ('t', 'q_{}', 'q_dot_{}', 'tau_{}', 1, ''),
-    'letters': ('t', 'θ{}', 'ω{}', 'τ{}', 1, ''),
-    'letters with dots': ('t', 'q{}', 'q\u0307{}', 'τ{}', 1, ''),
-    'microseconds': ('Timestamp(us)', 'joint_angles[{}]', 'joint_speeds[{}]', 'joint_torques[{}]',
-                     0, 'deg us'),
-    'Elite': ('timestamp', 'actual_joint_positions{}', 'actual_joint_speeds{}',
-              'actual_joint_torques{}', 0, ''),
-    'JAKA': ('time', 'joint_actual_position_{}', 'instVelocity_{}', 'instTorque_{}', 1, 'deg'),
-    'capitals': ('Time', 'Position{}', 'Velocity{}', 'Torque{}', 1, ''),
-    'encoders': ('t', 'enc_{}_rad', None, 'motor_torque_{}_Nm', 1, ''),
-    'nested': ('data.time', 'data.robot.q.{}', 'data.robot.qd.{}', 'data.robot.tau.{}', 0, ''),
-}
-
-
-@pytest.mark.parametrize('name', HEADERS)
-def test_headers_of_controllers_and_programs(name, tmp_path):
-    """With what else such logs hold: commands, accelerations, the tool."""
-    time, q, dq, effort, first, units = HEADERS[name]
-    run, path = make_run(), tmp_path / 'log.csv'
-    angle = 180.0 / np.pi if 'deg' in units else 1.0
-    second = 1e3 if 'ms' in units else 1e6 if 'us' in units else 1.0
-    header = [
-        time, *names(q, first=first), *(names(dq, first=first) if dq else []),
-        *names(effort, first=first), *names(f'target_{q}', first=first),
-        *names('ddq_{}', first=first), *names('tcp_pose_{}', first=first), 'status',
-    ]
-    table(path, header, columns_of(
-        second * run.t, angle * run.q, *([angle * run.dq] if dq else []), run.effort,
-        angle * run.q + 1.0, run.q, run.q, run.t))
-    recording = read_recording(path, PLAIN)
-    np.testing.assert_allclose(recording.stamps, run.t, atol=1e-9)
-    np.testing.assert_allclose(recording.q, run.q, atol=1e-9)
-    np.testing.assert_allclose(recording.dq, run.dq if dq else np.nan, atol=1e-9)
-    np.testing.assert_array_equal(recording.effort, run.effort)
-    assert recording.metadata == {'effort_unit': 'Nm'}
 
 
 @pytest.mark.parametrize(('name', 'unit'), [
@@ -143,17 +95,6 @@ def test_a_joint_in_another_unit_does_not_decide_for_all(quantity):
     assert units == {'time': 's', 'q': 'rad', 'dq': 'rad/s'}
 
 
-def test_a_joint_that_reaches_far_beyond_the_others_is_noted():
-    t = 0.01 * np.arange(1000)
-    q = np.sin(t[:, None] + np.arange(6))
-    q[:, 2] *= 180.0 / np.pi
-    units, checks, _ = find_units({'time': 's', 'q': ''}, '', [Rows(t, q, None, None)])
-    assert units['q'] == 'deg'
-    assert checks['q'].endswith(
-        ', the other joints at most 1: check the unit of the joint that reaches so far'
-    )
-
-
 def test_time_is_found_where_most_joints_rest():
     """One of seven swings slowly, now and then: what the others do says nothing of the clock."""
     t = 0.08 * np.arange(2000)
@@ -162,15 +103,6 @@ def test_time_is_found_where_most_joints_rest():
     q[:, 3] = swing
     units, _, alternative = find_units({'time': '', 'q': ''}, '', [Rows(t, q, None, None)])
     assert (units['time'], alternative) == ('s', '')
-
-
-@pytest.mark.parametrize(('scale', 'unit'), [(1.0, 'A'), (1e3, 'mA')])
-def test_milliampere_are_told_by_their_size(scale, unit, rng):
-    rows = Rows(0.01 * np.arange(100), rng.normal(size=(100, 6)), None,
-                scale * rng.normal(size=(100, 6)))
-    units, checks, _ = find_units({'time': 's', 'q': 'rad', 'effort': ''}, 'A', [rows])
-    assert units['effort'] == unit
-    assert 'named as a current' in checks['effort']
 
 
 @pytest.fixture
@@ -212,17 +144,6 @@ def test_two_arms_are_told_apart_by_the_models_names(run, tmp_path):
         read_recording(path, PLAIN)
     names_ = {f'left_{joint}': joint for joint in PLAIN}
     np.testing.assert_array_equal(read_recording(path, PLAIN, names=names_).q, run.q)
-
-
-@pytest.mark.parametrize(('written', 'wanted'), [
-    ([f'left_{joint}' for joint in PLAIN], PLAIN),
-    (PLAIN, [f'left_{joint}' for joint in PLAIN]),
-    ([joint.removesuffix('_joint') for joint in UR_JOINTS], UR_JOINTS),
-    (UR_JOINTS, [f'ur_{joint}' for joint in UR_JOINTS]),
-])
-def test_prefixes_on_either_side(written, wanted, run, tmp_path):
-    path = log(tmp_path / 'a.csv', run, by_joint('{}.pos', written), by_joint('{}.tau', written))
-    np.testing.assert_array_equal(read_recording(path, wanted).q, run.q)
 
 
 def test_commands_are_never_taken(run, tmp_path):
@@ -309,40 +230,12 @@ def test_a_time_that_does_not_run_is_named(run, tmp_path, time, why):
         read_recording(path, PLAIN)
 
 
-def test_joints_that_a_log_lacks_are_named_beside_numbers(run, tmp_path):
-    """Some names count, as those of a wrist do: then none were named."""
-    joints = ('base', 'arm', 'wrist_1', 'wrist_2', 'wrist_3', 'wrist_4')
-    path = tmp_path / 'a.csv'
-    table(path, ['time', *(f'{joint}_position' for joint in joints[:5])],
-          columns_of(run.t, run.q[:, :5]))
-    with pytest.raises(DataError, match='lacks the joint wrist_4 of the model'):
-        read_recording(path, joints)
-
-
-@pytest.mark.parametrize(('quantity', 'fix'), [
-    ('torque', 'if the joints without it stand still, take the others alone: --joints joint1$'),
-    ('velocity', 'add it, or leave dq out in a mapping$'),
-])
-def test_a_quantity_of_some_joints_is_asked_for(quantity, fix, run, tmp_path):
-    """What to do differs: velocities can be left out, efforts cannot."""
-    path = tmp_path / 'a.csv'
-    table(path, ['t', *by_joint('{}_position', PLAIN), f'{PLAIN[0]}_{quantity}'],
-          columns_of(run.t, run.q, run.effort[:, 0]))
-    with pytest.raises(DataError, match=f'of {PLAIN[1]}, .*{fix}'):
-        read_recording(path, PLAIN)
-
-
 EDGES = {
     'quoted decimal commas': lambda rows, header: [','.join(header), *(
         ','.join(f'"{x!r}"'.replace('.', ',') for x in row) for row in rows)],
-    'sep=;': lambda rows, header: ['sep=;', ';'.join(header), *(
-        ';'.join(f'{x!r}'.replace('.', ',') for x in row) for row in rows)],
     'filled up with blanks': lambda rows, header: [
         ' '.join(f'{name:>24}' for name in header),
         *(' '.join(f'{x!r:>24}' for x in row) for row in rows)],
-    'texts beside': lambda rows, header: [
-        ','.join([*header, 'mode', 'on']),
-        *(','.join(map(repr, row)) + ',"AUTO, run",True' for row in rows)],
     'empty lines and a footer': lambda rows, header: [
         ','.join(header), *(f'{",".join(map(repr, row))}\n' for row in rows), '# end'],
     'a frame of bars': lambda rows, header: [
@@ -353,8 +246,6 @@ EDGES = {
     'a header that comes again': lambda rows, header: [
         line for k, row in enumerate(rows)
         for line in ([','.join(header)] if k % 400 == 0 else []) + [','.join(map(repr, row))]],
-    'separators at the end of rows alone': lambda rows, header: [
-        ','.join(header), *(','.join(map(repr, row)) + ',' for row in rows)],
     'whole numbers first': lambda rows, header: [
         ';'.join(header), ';'.join(['0', *['1'] * (len(header) - 1)]),
         *(';'.join(f'{x!r}'.replace('.', ',') for x in row) for row in rows[1:])],
@@ -429,25 +320,6 @@ def test_a_lerobot_dataset(version, listed, tmp_path):
     assert data_hashes(path) != data_hashes(tmp_path / 'other')
     # A part of the joints is an arm, too, without its gripper.
     np.testing.assert_allclose(read_recording(path, SO101[:5]).q, run.q[:, :5], atol=1e-5)
-
-
-def test_json_that_is_no_log_is_refused(tmp_path):
-    """Broken, of no records, or of records that are none; one short record is not known."""
-    path = tmp_path / 'a.json'
-    for text, words in (
-        ('[{"t": 0.0,', 'cannot be read as JSON'), ('[1, 2, 3]', 'holds no arrays'),
-        ('"text"', 'holds no arrays'), ('{"t": 5}', 'holds no arrays'),
-        ('[{"q": "a"}, {"q": "b"}]', 'holds no arrays'), ('[' * 100000, 'cannot be read as JSON'),
-        ('[{"t": 1' + '0' * 400 + '}]', 'holds no arrays'),
-    ):
-        path.write_text(text)
-        with pytest.raises(BagError, match=words):
-            understand_table(path, ['one'])
-    records = [{'t': 0.01 * k, 'q': [0.1 * k, -0.1 * k], 'tau': [1.0, k]} for k in range(50)]
-    records[7]['tau'] = []
-    path.write_text(json.dumps(records))
-    effort = read_recording(path, ['one', 'two']).effort
-    assert np.flatnonzero(np.isnan(effort).any(axis=1)).tolist() == [7]
 
 
 @pytest.mark.parametrize('value', [None, [], 'absent'])

@@ -128,21 +128,6 @@ def test_a_joint_that_is_missing_does_not_harm_the_rest(read, good, rotor_messag
     assert_joint_states(recording, good)
 
 
-@pytest.mark.parametrize('change', [
-    {'name': ['one', 'two', 'three']}, {'position': np.empty(0)},
-    {'position': np.full(3, np.nan)},
-], ids=['names', 'nothing', 'NaN'])
-def test_a_topic_without_positions_is_said(read, good, rotor_messages, to_cdr, change):
-    recording = read({
-        (TOPIC, JOINT_STATE): [to_cdr(replace(m, **change)) for m in rotor_messages]
-    })
-    assert dict(recording.channels) == {}
-    assert recording.notes == (
-        'rotor_position: /rotor_states has no value of the joints: left out',
-    )
-    assert_joint_states(recording, good)
-
-
 def test_without_their_own_stamps_rotors_are_on_the_log_clock(read, rotor_messages, to_cdr):
     """Moved by the usual difference of both clocks, 2 ms here."""
     recording = read({
@@ -191,12 +176,6 @@ def test_columns_of_a_table(table):
         read_recording(
             path, NAMES, mapping=share_directory() / 'config' / 'csv' / 'two_encoders.yaml'
         )
-
-
-def test_a_part_of_the_columns_is_left_out_and_said(table):
-    recording = read_recording(table([('rotor_position_alpha', 0)]), NAMES)
-    assert dict(recording.channels) == {}
-    assert 'no column of rotor position for beta, gamma' in recording.notes[0]
 
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')

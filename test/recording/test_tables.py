@@ -7,13 +7,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from robot_identification.errors import BagError, DataError, DescriptionError
+from robot_identification.errors import BagError, DataError
 from robot_identification.files import dump_yaml
-from robot_identification.model.registry import share_directory
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording import text_table
 from robot_identification.recording.bag import find_joint_names, read_recording
-from robot_identification.recording.table_mapping import load_mapping
 from robot_identification.recording.tables import open_table
 
 NAMES = ('alpha', 'beta', 'gamma')
@@ -150,17 +148,6 @@ def test_the_table_of_the_rtde_recorder(tmp_path, rng, ending):
     assert recording.stamps[-1] == pytest.approx(0.038)
 
 
-def test_joints_are_found_as_in_bags(plain, rows):
-    """Other names, a prefix, further joints; missing ones are listed with those there are."""
-    recording = read_recording(plain, ('one', 'two'), names={'gamma': 'one', 'beta': 'two'})
-    np.testing.assert_array_equal(recording.q, rows[1][:, [2, 1]])
-    with pytest.raises(DataError, match=r'lacks the joint delta .*names gamma, alpha, beta'):
-        read_recording(plain, ('alpha', 'delta'))
-    plain.write_text(plain.read_text().replace('q_', 'q_ur_').replace('effort_', 'effort_ur_'))
-    recording = read_recording(plain, NAMES)
-    np.testing.assert_array_equal(recording.effort, rows[3])
-
-
 def test_columns_without_names_of_joints_are_the_models(rows, tmp_path):
     """As many as the model has, neither fewer nor more."""
     times, q, *_ = rows
@@ -178,32 +165,6 @@ def test_columns_without_names_of_joints_are_the_models(rows, tmp_path):
         read_recording(path, NAMES[:2])
     with pytest.raises(DataError, match='has no column p3'):
         read_recording(path, (*NAMES, 'delta'))
-
-
-@pytest.mark.parametrize(('change', 'words'), [
-    ({'time': None}, 'missing time'),
-    ({'schema_version': 2}, 'schema_version is 2'),
-    ({'colour': 'red'}, 'unknown key colour'),
-    ({'delimiter': ', '}, 'delimiter'),
-    ({'joints': 'alpha'}, 'list of different names'),
-    ({'time': 'T'}, 'time must hold column and unit'),
-    ({'time': {'column': 'T', 'unit': 'h'}}, "time: unit 'h' is not one of s, ms"),
-    ({'time': {'column': ['T'], 'unit': 's'}}, 'time: column must be'),
-    ({'q': {'columns': 'angle {number}'}}, 'q: missing unit'),
-    ({'q': {'columns': 'angle {number}', 'unit': 'rev'}}, 'not one of rad, deg'),
-    ({'q': {'columns': 'angle', 'unit': 'rad'}}, 'is the same for all joints'),
-    ({'q': {'columns': ['a', 'b'], 'unit': 'rad'}}, 'one name for each joint'),
-    (
-        {'effort': {'columns': 'I_{joint}', 'unit': 'kNm'}},
-        'not one of A, Nm, Nm-without-gravity, mA, mNm',
-    ),
-])
-def test_a_mapping_is_read_strictly(mapped, tmp_path, change, words):
-    content = {key: value for key, value in (MAPPING | change).items() if value is not None}
-    (tmp_path / 'run.csv.yaml').write_text(dump_yaml(content))
-    with pytest.raises(DescriptionError, match=words) as caught:
-        read_recording(mapped, NAMES)
-    assert 'run.csv.yaml' in str(caught.value)
 
 
 def test_a_table_that_is_cut_off_is_read_up_to_there(plain, rows):
@@ -225,12 +186,6 @@ def test_a_first_row_of_other_length_is_named_by_its_line(plain, cells):
     plain.write_text('\n'.join(lines) + '\n')
     with pytest.raises(DataError, match=f'line 2 has {cells} of 11 columns.*: complete that line'):
         read_recording(plain, NAMES)
-
-
-@pytest.mark.parametrize('above', ['100.0,3', '500'])
-def test_numbers_above_the_names_are_no_row(plain, rows, above):
-    plain.write_text(f'{above}\n{plain.read_text()}')
-    assert len(read_recording(plain, NAMES).stamps) == len(rows[0])
 
 
 @pytest.mark.parametrize(('change', 'error', 'words'), [
@@ -264,18 +219,6 @@ def test_spreadsheets_write_a_byte_order_mark(plain, rows):
     np.testing.assert_array_equal(read_recording(plain, NAMES).effort, rows[3])
 
 
-def test_the_mapping_of_the_documentation_is_read(tmp_path):
-    page = share_directory() / 'docs' / 'formats' / 'mapping.md'
-    if not page.exists():
-        pytest.skip(f'no {page}: the package is installed without its documentation')
-    example = page.read_text().partition('```\n')[2].partition('```')[0]
-    (tmp_path / 'a.yaml').write_text(example)
-    mapping = load_mapping(tmp_path / 'a.yaml')
-    assert dict(mapping.metadata) == {'effort_unit': 'A', 'robot': 'ur5e'}
-    assert mapping.quantities['q'].of_joint(5, 'wrist_3_joint') == 'angle_6'
-    assert mapping.quantities['effort'].of_joint(0, '') == 'I1'
-
-
 def test_a_damaged_hdf5_is_refused_or_named(tmp_path):
     """Whatever the damage makes of it: a member that is gone is no reason for an end."""
     h5py = pytest.importorskip('h5py', reason='h5py, which reads HDF5, is missing')
@@ -299,13 +242,3 @@ def test_a_damaged_hdf5_is_refused_or_named(tmp_path):
                 outcomes['refused'] += 1
     # What is read is a part of what was there.
     assert set(outcomes) <= {'refused', 1, 6, 7, 12, 13, 18, 19} and len(outcomes) > 3, outcomes
-
-
-def test_several_blanks_are_one(tmp_path):
-    """Tables for people are filled up with them; one joint is a table of two columns."""
-    (tmp_path / 'a.csv').write_text('time   q_alpha  \n1.0    2.0   \n1.5   -3.0\n')
-    (tmp_path / 'a.csv.yaml').write_text(dump_yaml({
-        'schema_version': 1, 'delimiter': ' ', 'time': {'column': 'time', 'unit': 's'},
-        'q': {'columns': 'q_{joint}', 'unit': 'rad'},
-    }))
-    assert read_recording(tmp_path / 'a.csv', ('alpha',)).q.ravel().tolist() == [2.0, -3.0]

@@ -7,7 +7,6 @@ import base64
 from dataclasses import replace
 import hashlib
 from html.parser import HTMLParser
-import math
 import re
 from xml.etree import ElementTree
 
@@ -18,9 +17,7 @@ import pinocchio as pin
 import pytest
 from report import report_cases
 from report.report_cases import some_motion
-from robot_identification.estimation.uncertainty.intervals import (
-    find_needed_terms, schwarz_criterion,
-)
+from robot_identification.estimation.uncertainty.intervals import find_needed_terms
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import standard_torque
@@ -29,8 +26,6 @@ from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.corrections import corrections_section
 from robot_identification.report.effort_figures import joint_positions
 from robot_identification.report.explanation import effort_parts, score_fit, Scored
-from robot_identification.report.figures import decimate, MAXIMUM_POINTS
-from robot_identification.report.formatting import number, percent
 from robot_identification.report.friction import (
     friction_picture, friction_points, sliding_friction,
 )
@@ -39,8 +34,7 @@ from robot_identification.report.plot import Drawing, UNITS
 from robot_identification.report.reports import (
     render_identification_report, render_validation_report,
 )
-from robot_identification.report.residuals import collect_residuals, spectrum_of, whiteness_words
-from robot_identification.report.text_report import results_text
+from robot_identification.report.residuals import collect_residuals, whiteness_words
 from robot_identification.report.trajectory_report import (
     _joint_drawings, hardly_shown, judge_trajectory, render_trajectory_report,
 )
@@ -123,29 +117,6 @@ def test_identification_report_stands_alone(identification):
     assert 'the truth' not in page.text
 
 
-def test_nan_is_not_available(identification):
-    errors = identification.cross_validation[0]
-    unknown = replace(errors, nrmse=np.array([np.nan, 0.5]), rmse_moving=np.full(2, np.nan))
-    none = replace(unknown, nrmse=np.full(2, np.nan))
-    for errors, explained in ((unknown, True), (none, False)):
-        found = replace(identification, cross_validation=(errors,))
-        page = check_page(render_identification_report(found))
-        assert 'n/a' in page.text and 'n/a' in results_text(found)
-        assert 'nan' not in page.text and 'nan' not in results_text(found)
-        assert ('nothing to explain' in page.text) != explained
-
-
-def test_relative_scale_has_no_torque_units(identification):
-    robot = identification.model.robot.with_drive_gains(np.ones(identification.model.robot.n))
-    model = replace(identification.model, robot=robot, effort_unit='A', relative_scale=True)
-    page = check_page(render_identification_report(replace(identification, model=model)))
-    assert 'Relative scale:' in page.text
-    assert {entry.unit for entry in coefficients(model)} <= {
-        'A', 'A s/rad', 'kg A/(N m)', 'kg m A/(N m)', 'kg m^2 A/(N m)'
-    }
-    assert 'export identified_model' not in page.text, 'it is refused'
-
-
 def test_validation_report_stands_alone(identification):
     model = identification.model
     datasets = [report_cases.record(model.robot, f'/bags/{seed}', seed) for seed in (1, 2)]
@@ -164,32 +135,6 @@ def test_validation_report_stands_alone(identification):
         model, known, datasets, [predict_effort(model, d) for d in datasets], []
     ))
     assert 'Training data:' in page.text and 'Identified from it.' in page.text
-
-
-@pytest.mark.parametrize(('value', 'text'), [
-    (0.0, '0.00'), (1.0, '1.00'), (-0.01234, '-0.0123'), (123.4, '123'), (123456.0, '1.23e+05'),
-    (math.nan, 'n/a'), (math.inf, 'n/a'),
-])
-def test_number(value, text):
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(('value', 'text'), [
-    (0.0, '0.0 %'), (1e-6, '< 0.1 %'), (0.052, '5.2 %'), (0.5, '50 %'), (207.0, '> 1000 %'),
-    (-0.02, '-2.0 %'), (math.nan, 'n/a'),
-])
-def test_percent(value, text):
-    assert percent(value) == text
-
-
-def test_decimation_keeps_peaks():
-    t = np.linspace(0.0, 1.0, 100_001)
-    values = np.sin(40.0 * t)
-    values[[12_345, 77_777]] = 9.0, -9.0
-    short_t, short = decimate(t, values)
-    assert len(short) <= MAXIMUM_POINTS
-    assert np.all(np.diff(short_t) > 0.0)
-    assert (short.max(), short.min()) == (9.0, -9.0)
 
 
 @pytest.fixture(scope='module')
@@ -253,15 +198,6 @@ def test_steady_sliding_is_the_laws_sum(found):
     np.testing.assert_allclose(error**2, np.diag(W @ covariance @ W.T), rtol=1e-6)
 
 
-def test_schwarz_criterion_by_hand(found):
-    """``N log(s^2)`` summed over joints, and log(rows) for each parameter and noise."""
-    problem, unknowns = found.estimate.problem, found.estimate.unknowns
-    variance = problem.squared_residuals(unknowns) / problem.samples
-    expected = 0.1 * problem.samples @ np.log(variance)
-    expected += (problem.size + 3) * np.log(0.1 * problem.samples.sum())
-    assert schwarz_criterion(problem, unknowns, 0.1) == pytest.approx(expected)
-
-
 def test_terms_that_are_there_are_needed(found):
     """What the recordings were made with is needed; a term that is not there mostly is not."""
     groups = find_needed_terms(found)
@@ -282,21 +218,6 @@ def test_terms_that_are_there_are_needed(found):
     )
     assert one.p_value == pytest.approx(1.0)
     assert one.finding == 'not shown to be needed'
-
-
-def test_with_a_prior_only_the_covariance_is_asked(found):
-    """Sums of squares say nothing of a fit that more than the data decided."""
-    held = found.estimate.active.copy()
-    held[0] = True
-    for group in find_needed_terms(replace(found, estimate=replace(found.estimate, active=held))):
-        assert np.isnan(group.white_p) and np.isnan(group.bic)
-        assert np.isfinite(group.p_value)
-
-
-def test_a_group_without_errors_cannot_be_told(found):
-    model = replace(found.model, covariance=np.zeros_like(found.model.covariance))
-    groups = find_needed_terms(replace(found, model=model))
-    assert {group.finding for group in groups} == {'not determined'}
 
 
 SAMPLES = 4000
@@ -325,13 +246,13 @@ def noise(seed=0):
 
 def test_white_noise_is_called_white(recording):
     """The bands hold 99 % of the correlations, and all samples are independent."""
-    found_of_residuals = collected([scored(recording, noise())])
-    for one in found_of_residuals:
+    fitted = collected([scored(recording, noise())])
+    for one in fitted:
         assert one.is_white and one.finding() == 'white'
         # Fifty correlations, of which one in a hundred is outside: four are once in a thousand.
         assert one.outside <= 0.08
         assert one.independent > 0.8 * len(one)
-    assert 'cannot be distinguished from white noise' in whiteness_words(found_of_residuals)
+    assert 'cannot be distinguished from white noise' in whiteness_words(fitted)
 
 
 def test_noise_with_memory_is_not_white(recording):
@@ -350,34 +271,21 @@ def test_noise_with_memory_is_not_white(recording):
     assert 'all joints are not white noise' in words
 
 
-def test_the_spectrum_has_the_variance_of_the_residual(recording):
-    """Its square's integral is the variance, and a tone stands where its frequency is."""
-    t = recording.stamps
-    tone = np.sqrt(2.0) * np.sin(2.0 * np.pi * 7.0 * t)
-    left = 0.1 * noise() + tone[:, None]
-    first, _ = collected([scored(recording, left)])
-    frequencies, amplitude = spectrum_of(first)
-    step = frequencies[1] - frequencies[0]
-    # Welch's window loses a few per cent at the ends of the recording.
-    assert np.sum(amplitude**2) * step == pytest.approx(1.01, rel=0.05)
-    assert abs(frequencies[np.argmax(amplitude)] - 7.0) <= step
-
-
 # --- contributions to the effort ---------------------------------------------------------
 
 
 @pytest.fixture(scope='module')
-def found_of_residuals():
+def chain_fit():
     """Return an identification whose bodies are exactly those of the URDF."""
-    found_of_residuals = report_cases.identify_chain(3, 1, samples=300)
-    _, theta = report_cases.true_parameters(found_of_residuals.model.robot)
-    model = replace(found_of_residuals.model, theta_base=found_of_residuals.model.reduction.K @ theta)
-    return replace(found_of_residuals, model=model)
+    chain_fit = report_cases.identify_chain(3, 1, samples=300)
+    _, theta = report_cases.true_parameters(chain_fit.model.robot)
+    model = replace(chain_fit.model, theta_base=chain_fit.model.reduction.K @ theta)
+    return replace(chain_fit, model=model)
 
 
-def test_parts_are_those_of_rigid_body_mechanics(found_of_residuals):
+def test_parts_are_those_of_rigid_body_mechanics(chain_fit):
     """Gravity, inertia with rotors and velocity by Pinocchio, friction by its laws."""
-    model, (bag,) = found_of_residuals.model, score_fit(found_of_residuals)
+    model, (bag,) = chain_fit.model, score_fit(chain_fit)
     rows = np.flatnonzero(bag.rows)[::7]
     gravity, inertia, velocity, friction = effort_parts(model, bag, rows)
     np.testing.assert_allclose(
@@ -419,11 +327,11 @@ def test_errors_are_those_of_the_predictions(identification, fitted):
     moving = dataset.moving[rows]
     for name, (_, errors, *_) in section.rows:
         joint = model.robot.joint_names.index(name)
-        for number, plain in enumerate((True, False)):
+        for row, plain in enumerate((True, False)):
             effort = predict_effort(model, dataset, corrected=not plain)
             left = (dataset.effort - effort)[rows, joint][moving[:, joint]]
             # Three digits are shown.
-            assert float(errors[number]) == pytest.approx(
+            assert float(errors[row]) == pytest.approx(
                 np.sqrt(np.mean(left**2)), rel=6e-3
             )
         assert float(errors[1]) < float(errors[0])
@@ -506,18 +414,6 @@ def test_a_certified_motion_is_told_with_its_hash(case):
     assert 'data:image/png' not in page
 
 
-def test_a_refused_motion_is_not_to_be_run(case):
-    """The reason stands first, and there is no hash to type."""
-    robot, found, experiment, evaluation = case
-    bare = replace(found, certificate={})
-    page = render_trajectory_report(
-        robot, bare, experiment, evaluation, refused='velocity of one reaches 9 rad/s'
-    )
-    assert 'Not certified' in page and 'Do not run this motion.' in page
-    assert 'velocity of one reaches 9 rad/s' in page
-    assert 'arm.sha256' not in page
-
-
 def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
     robot, found, _, evaluation = case
     verdict = judge_trajectory(robot, found, evaluation, '')
@@ -591,21 +487,6 @@ def test_a_curve_goes_through_its_points(drawing, panel):
     assert len(places) == 300
     np.testing.assert_allclose(places[:, 0], 10.0 * x, atol=0.5 / UNITS + 1e-9)
     np.testing.assert_allclose(places[:, 1], 25.0 * (1.0 - np.sin(x)), atol=0.5 / UNITS + 1e-9)
-
-
-def test_a_gap_breaks_a_curve(drawing, panel):
-    panel.curve(np.array([1.0, 2.0, np.nan, 3.0, 4.0]), np.zeros(5), '#000', 1.0)
-    path = next(parsed(drawing).iterfind(f'{SVG}g/{SVG}svg/{SVG}path')).get('d')
-    assert re.findall('[A-Za-z]', path) == ['M', 'l', 'M', 'l']
-
-
-def test_what_lies_far_outside_is_cut(drawing, panel):
-    """By the edge of the panel, and its numbers stay short."""
-    panel.curve(np.array([0.0, 10.0]), np.array([-1e12, 1e12]), '#000', 1.0)
-    (places,) = paths_of(drawing)
-    assert np.abs(places).max() <= 200.0
-    inner = parsed(drawing).find(f'{SVG}g/{SVG}svg')
-    assert (int(inner.get('width')), int(inner.get('height'))) == (100 * UNITS, 50 * UNITS)
 
 
 def test_texts_cannot_be_taken_for_markup(drawing, panel):

@@ -9,15 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from reproductions import madsen_2020 as arms
-from reproductions.madsen_2020 import (
-    add_claims, count_appearing, CUTOFF, Findings, inertial_reduction, printed, WALL,
-)
+from reproductions.madsen_2020 import add_claims, Findings
 from reproductions.paper import Paper
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.registry import load_robot
-from robot_identification.processing import decimation_step
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -67,34 +62,6 @@ def outcomes(**changes):
     paper = Paper('madsen_2020')
     add_claims(paper, findings(**changes))
     return {claim.what: claim.outcome for claim in paper.claims}
-
-
-def test_counts_are_the_papers():
-    """49 of 60 appear in modified, 51 in standard frames; 36 are base parameters, 38 on a wall."""
-    ground, wall = load_robot('ur5e'), load_robot('ur5e', gravity=WALL)
-    assert [count_appearing(ground, frames) for frames in ('mdh', 'dh')] == [49, 51]
-    assert [inertial_reduction(robot, 'mdh').rank for robot in (ground, wall)] == [36, 38]
-    # 31 s at 1 kHz and every 20th row: 1550.
-    assert decimation_step(arms.RATE, CUTOFF) == printed.decimation
-    assert round(arms.DURATION * arms.RATE) // printed.decimation == printed.samples
-
-
-def test_friction_law_is_that_of_the_truth(arm, rng):
-    """Strain-wave coefficients made from the truth give its friction; to rounding."""
-    dq, load = rng.normal(size=(2, 200, 6)), rng.normal(scale=20.0, size=(200, 6))
-    temperature = np.tile(arms.TEMPERATURES, (200, 1))
-    expected = arm.truth.friction(dq[0], load, temperature)
-    law, coefficients = arms.gear_law(arm.truth), arms.true_coefficients(arm.truth)
-    for joint in range(6):
-        columns, _ = law.columns(
-            JointMotion(
-                dq[1, :, joint], dq[0, :, joint], load[:, joint], temperature[:, joint],
-            ),
-            law.initial_state,
-        )
-        np.testing.assert_allclose(
-            columns @ coefficients[joint], expected[:, joint], rtol=0, atol=1e-12
-        )
 
 
 def test_recording_has_both_sides_of_the_springs(arm):
@@ -158,17 +125,3 @@ def test_all_claims_hold_for_numbers_like_the_papers():
 def test_no_claim_agrees_where_its_numbers_differ(what, changes):
     assert outcomes()[what] == 'agrees'
     assert outcomes(**changes)[what] == 'differs'
-
-
-def test_controls_that_say_the_same_leave_claims_untested():
-    """A compensation that helps with either sign shows nothing, nor a count that never changes."""
-    blind = outcomes(
-        appear_standard=49, step_twice=20, wrong_sign=calibration(0.07, 0.3, 0.3, 0.28)
-    )
-    for what in (
-        'inertial parameters that appear', 'one row in so many is kept',
-        'compensating the drives reduces the error',
-        # This one has no control at all.
-        'unseen motions gain less than half of what the one that was estimated from does',
-    ):
-        assert blind[what] == 'untested'

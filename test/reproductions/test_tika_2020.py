@@ -6,16 +6,13 @@
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from reproductions.paper import Paper
 from reproductions.tika_2020 import (
-    add_claims, Findings, Found, Generation, generations_of, infeasible_share, LARGE,
-    least_inertia, paper_experiment, PLAIN, printed, RotorRun, rows_of_paper, Searches,
-    simulated_arm, SMALL, total_of,
+    add_claims, Findings, Found, Generation, LARGE, least_inertia, paper_experiment, PLAIN,
+    printed, RotorRun, Searches, simulated_arm, SMALL,
 )
 from robot_identification.excitation.information import BaseColumns
-from robot_identification.excitation.optimizers.search import Candidate, SearchState
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 
 RANDOM = Generation(True, ((60.0, True), (90.0, False), (80.0, False)), 1, 60.0, 300)
@@ -75,43 +72,6 @@ def outcomes(**changes):
     return {claim.what: claim.outcome for claim in paper.claims}
 
 
-def test_printed_window_of_joint_two_is_the_arm_below_its_table(robots):
-    """At q2 = pi/2 the elbow is its own length under the shoulder, at -pi/2 above; to rounding."""
-    model = robots['ur5_tika'].pinocchio
-    data = model.createData()
-    for angle, height in ((np.pi / 2.0, -0.425), (-np.pi / 2.0, 0.425)):
-        pin.forwardKinematics(model, data, np.array([0.3, angle, 0.0, 0.0, 0.0, 0.0]))
-        assert data.oMi[3].translation[2] == pytest.approx(height, abs=1e-12)
-
-
-def test_printed_rotation_is_none():
-    """Equation 1 with + sin(theta) is not orthogonal; with - it is."""
-    alpha, theta = 0.4, 0.7
-    ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    for sign, is_rotation in ((1.0, False), (-1.0, True)):
-        R = np.array([[ct, sign * st, 0.0], [ca * st, ca * ct, -sa], [sa * st, sa * ct, ca]])
-        assert np.allclose(R.T @ R, np.eye(3), rtol=0.0, atol=1e-12) == is_rotation
-
-
-@pytest.mark.parametrize('name', printed.errors)
-def test_printed_totals_follow_from_printed_joints(name):
-    """The root of the sum of squares over six, to the rounding of the total and of the joints."""
-    assert total_of(printed.errors[name]) == pytest.approx(
-        printed.totals[name], abs=0.000075
-    )
-
-
-def test_list_has_the_order_of_table_two(columns):
-    """52 parameters: bodies first, then Fc, Fv and A, each by joint; 43 is Fv1 and 49 is A3."""
-    names = [columns.reduction.names[row] for row in rows_of_paper(columns.reduction)]
-    assert len(set(names)) == 52
-    assert names[0] == 'Izz1'
-    assert names[34:36] == ['mx6', 'my6']
-    assert names[36:42] == [f'fcs{joint}' for joint in range(1, 7)]
-    assert names[42:48] == [f'fv{joint}' for joint in range(1, 7)]
-    assert names[48:] == ['Ia3', 'Ia4', 'Ia5', 'Ia6']
-
-
 def test_mass_matrix_of_the_truth_is_positive_and_of_a_negative_rotor_is_not(robots, columns):
     """True parameters are those of bodies; with A6 far below its link's, no pose is left."""
     arm = simulated_arm(robots['ur5_tika'], 1.0)
@@ -129,32 +89,6 @@ def test_mass_matrix_of_the_truth_is_positive_and_of_a_negative_rotor_is_not(rob
     least, count = least_inertia(replace(model, theta_base=wrong))
     assert least < 0.0
     assert count == 1000
-
-
-def test_generations_count_what_each_found():
-    """Rounds that only make starts are passed over; the cut-off one has the best alone."""
-    def one(condition, feasible):
-        return Candidate(np.array([condition]), condition, 0.0, feasible, np.zeros(1))
-
-    first, second, third = one(60.0, True), one(90.0, False), one(50.0, True)
-    begun = Candidate(np.array([7.0]), 7.0, 0.0, False)
-    states = [
-        SearchState(1, 100, 1, first, (first, second), {'bred': 0.0}),
-        SearchState(2, 120, 1, first, (first, second, begun), {'bred': 1.0}),
-        SearchState(3, 200, 2, third, (third, first, second), {'bred': 0.0}),
-    ]
-    best = one(45.0, True)
-    last = replace(states[-1], evaluations=250, feasible=4, best=best)
-    assert generations_of(states, last, 1) == (
-        Generation(True, ((60.0, True), (90.0, False)), 1, 60.0, 100),
-        Generation(False, ((50.0, True),), 1, 50.0, 200),
-        Generation(False, ((45.0, True),), 2, 45.0, 250),
-    )
-
-
-def test_share_of_searches_outside_the_limits_is_of_random_starts():
-    """Two of three here; memetic generations do not count."""
-    assert infeasible_share(found(41.0)) == pytest.approx(2.0 / 3.0)
 
 
 def test_all_claims_hold_for_the_papers_own_numbers():
@@ -184,28 +118,3 @@ def test_all_claims_hold_for_the_papers_own_numbers():
 def test_no_claim_agrees_where_its_numbers_differ(what, changes):
     assert outcomes()[what] == 'agrees'
     assert outcomes(**changes)[what] == 'differs'
-
-
-@pytest.mark.parametrize(('what', 'changes'), [
-    # The bound never binds.
-    ('constrained least squares does not', {'runs': {
-        SMALL: runs(0.1), PLAIN: runs(0.1), LARGE: runs(0.8)}}),
-    ('the constraint costs next to nothing', {'runs': {
-        SMALL: runs(0.1), PLAIN: runs(0.1), LARGE: runs(0.8)}}),
-    # Five motions of ten.
-    ('OLS makes rotor inertias negative', {'runs': findings().runs | {
-        SMALL: (*runs()[:5], *runs(0.1)[:5])}}),
-    # Large rotors as well.
-    ('OLS makes rotor inertias negative', {'runs': findings().runs | {LARGE: runs()}}),
-    # Means of ten seeds that cannot be told apart.
-    ('memetic finds less than random only with the same evaluations', {'searches': tuple(
-        Searches(found(41.0 * one), found(41.0 * other), found(36.0))
-        for one, other in zip(SCATTER, reversed(SCATTER), strict=True))}),
-    # Random starts only get as far.
-    ('condition number, default search of this package against the memetic one of the paper',
-     {'searches': searches(random=36.0)}),
-    ('base parameters', {'controls': CONTROLS | {'base': 52}}),
-    ('rows of the regression', {'controls': CONTROLS | {'rows': 150000}}),
-])
-def test_what_cannot_be_told_is_untested(what, changes):
-    assert outcomes(**changes)[what] == 'untested'

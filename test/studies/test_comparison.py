@@ -10,14 +10,11 @@ from known_models import known_model, true_model
 import numpy as np
 import pytest
 from recordings import execute, fourier_motion, write_small_arm
-from robot_identification.errors import DescriptionError
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_joint_drives, load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.processing import Dataset
@@ -25,7 +22,6 @@ from robot_identification.simulation import mujoco_robot, true_inertial_paramete
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import compare_models, group_test, holm
-from robot_identification.studies.comparison.sliding import compare_joints_of_size
 from robot_identification.studies.energy.study import energy_of_motion, with_possible_bodies
 from robot_identification.studies.rollout import run_rollout
 from robot_identification.studies.rollout.drift import plan_rollouts, RolloutPlan, Simulated
@@ -88,15 +84,6 @@ def test_cold_and_warm_differ_in_friction_alone(cold, warm):
     assert comparison.verdict[2].startswith('viscous friction moved by -')
     assert '(p<1e-6)' in comparison.verdict[2]
     assert comparison.differ
-
-
-def test_comparing_the_other_way_round_changes_the_sign_alone(cold, warm):
-    one, other = compare_models(cold, warm), compare_models(warm, cold)
-    for a, b in zip(one.groups, other.groups, strict=True):
-        assert a.p_corrected == pytest.approx(b.p_corrected)
-        assert [entry.z for entry in a.parameters] == pytest.approx(
-            [-entry.z for entry in b.parameters]
-        )
 
 
 def test_false_alarms_with_estimated_covariances():
@@ -183,60 +170,6 @@ def test_mountings_share_what_both_show(robots):
 
 
 # --- joints of one size --------------------------------------------------------------------
-
-
-def test_robots_say_their_drives(robots):
-    """Numbers E5: the elbow of the UR3 and the wrists of the UR5 are the same joint."""
-    ur3, ur5 = load_joint_drives('ur3'), load_joint_drives('ur5')
-    assert {ur3['elbow_joint']} == {ur5[f'wrist_{i}_joint'] for i in (1, 2, 3)}
-    assert len(set(ur3.values()) & set(ur5.values())) == 1
-    assert load_joint_drives('youbot') == {}
-    for name in ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'ur16e'):
-        # Joints of one size have one largest torque.
-        drives, limits = load_joint_drives(name), robots[name].limits.effort
-        sizes = [drives[joint] for joint in robots[name].joint_names]
-        assert len(set(zip(sizes, limits, strict=True))) == len(set(sizes))
-
-
-def test_a_drive_is_a_name(tmp_path):
-    content = {'schema_version': 1, 'name': 'arm', 'urdf': 'ur5.urdf',
-               'joints': {'elbow_joint': {'drive': 1}}}
-    (tmp_path / 'arm.yaml').write_text(dump_yaml(content))
-    for read in (load_robot, load_joint_drives):
-        with pytest.raises(DescriptionError, match='drive is 1, it must be the name of a drive'):
-            read(str(tmp_path / 'arm.yaml'))
-
-
-def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
-    """``fc = G f_c`` and ``fv = G^2 f_v``: joints of equal motors and other gears are equal."""
-    laws = (FRICTION_LAWS['coulomb'](), FRICTION_LAWS['viscous']())
-
-    def theta(coulomb, viscous):
-        return lambda reduction: np.array([
-            coulomb if name.startswith('fc') else viscous if name.startswith('fv') else 1.0
-            for name in reduction.names
-        ])
-
-    one = made_up(robots['ur3'], laws, theta(0.03 * 101, 2e-4 * 101**2), error=0.001,
-                  temperature=np.full(6, 30.0))
-    other = made_up(robots['ur5'], laws, theta(0.03 * 50, 3e-4 * 50**2), error=0.001)
-    sizes = {size.size: size for size in compare_joints_of_size(
-        [one, other], [load_joint_drives('ur3'), load_joint_drives('ur5')],
-        [np.full(6, 101.0), np.full(6, 50.0)],
-    )}
-    same = sizes['ur_cb3_size_1']
-    assert [(joint.robot, joint.joint) for joint in same.joints] == [
-        ('ur3', 'elbow_joint'), ('ur5', 'wrist_1_joint'), ('ur5', 'wrist_2_joint'),
-        ('ur5', 'wrist_3_joint'),
-    ]
-    assert same.coulomb_spread == pytest.approx(1.0)
-    assert same.coulomb_p == pytest.approx(1.0)
-    assert same.viscous_spread == pytest.approx(1.5)
-    assert same.viscous_p < 1e-6
-    assert same.joints[0].temperature == 30.0
-    assert np.isnan(same.joints[1].temperature)
-    assert same.joints[1].viscous == pytest.approx(3e-4)
-    assert sizes['ur_cb3_size_0'].viscous_p == pytest.approx(1.0)
 
 
 FRICTION = 'coulomb,viscous,offset,load'

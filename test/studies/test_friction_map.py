@@ -3,7 +3,6 @@
 
 """The friction map against simulated arms, and the motion that it is made from."""
 
-from functools import lru_cache
 import re
 
 from estimation.arm_problems import dataset_of
@@ -17,14 +16,11 @@ from recordings import write_small_arm
 from robot_identification.errors import DataError
 from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
-from robot_identification.model import FRICTION_LAWS, JointMotion, parse_friction
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 from robot_identification.processing.processing import process
-from robot_identification.studies.friction_map.curves import (
-    choose_curve, CurvePoints, CURVES, fit_shapes, search_range,
-)
+from robot_identification.studies.friction_map.curves import choose_curve, CurvePoints, CURVES
 from robot_identification.studies.friction_map.estimate import HARMONIC, map_friction
 from robot_identification.studies.friction_map.plan import (
     certified_segments, segment_trajectory, SegmentPlan,
@@ -32,8 +28,6 @@ from robot_identification.studies.friction_map.plan import (
 from robot_identification.studies.friction_map.segments import (
     find_segments, pair_segments, robust_mean,
 )
-from robot_identification.studies.friction_map.study import payload_mass
-from scipy.optimize import least_squares
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -140,16 +134,6 @@ def test_motions_of_several_joints_are_no_segments(robot, truth):
     assert any(re.search(r'both: \d+ motions .* are left out', note) for note in found.notes)
     assert len(found.points) == 10
     assert 'no segments, and so no friction map, of pan, reach' in found.notes
-
-
-@pytest.mark.parametrize(('text', 'mass'), [
-    ('2.5 0.0 0.0 0.1', 2.5), ('0', 0.0), ('1.2 kg gripper', 1.2), ('[3.0]', 3.0),
-    ('gripper', None), ('', None), ('unknown', None), ('2f85 gripper', None), ('-1', None),
-])
-def test_payloads_are_read_from_the_note_of_a_bag(text, mass):
-    """The runner notes mass and centre; what people write may begin with the mass."""
-    found = payload_mass(text)
-    assert np.isnan(found) if mass is None else found == mass
 
 
 RATE = 500.0
@@ -271,20 +255,6 @@ def test_half_the_difference_of_a_pair_is_friction_whatever_gravity_is(speed, st
     assert error < 1e-2
 
 
-def test_what_is_no_segment_is_left_out():
-    too_short, _ = record(walk((0.5, 0.3)), gravity_and_friction)
-    assert find_segments(too_short, too_short.effort) == ((), 0)
-    too_slow, _ = record(walk((0.004, 3.0)), gravity_and_friction)
-    assert find_segments(too_slow, too_slow.effort) == ((), 0)
-    wave = np.zeros((1000, 2))
-    wave[:, 0] = np.sin(np.arange(1000) * PERIOD * 4.0)
-    uneven, _ = record(wave, gravity_and_friction)
-    assert find_segments(uneven, uneven.effort) == ((), 0)
-    both = walk((0.5, 2.0)) + walk((0.3, 2.0), joint=1)
-    together, _ = record(both, gravity_and_friction)
-    assert find_segments(together, together.effort) == ((), 2)
-
-
 def test_the_nearest_in_time_are_paired_and_other_speeds_are_not():
     """Of three segments at one speed and two back, each of the two goes with its neighbour."""
     dq = walk(
@@ -385,115 +355,3 @@ def test_no_curve_gives_energy_back(seed, count):
         assert np.isfinite(term.value)
         assert term.value >= 0.0 or term.symbol == 'f0'
     assert np.all(np.isfinite(curve.torque(speeds)))
-
-
-SHAPES_PERIOD = 0.01
-SHAPES_NOISE = 0.2
-
-
-@lru_cache
-def scene(seed=3, samples=2500):
-    """Return a lively motion of one joint."""
-    rng = np.random.default_rng(seed)
-    t = SHAPES_PERIOD * np.arange(samples)
-    size, phase = 0.5 * rng.normal(size=5), rng.uniform(0.0, 2.0 * np.pi, 5)
-    w = np.array([0.5, 0.9, 1.4, 2.1, 3.0])
-    angle = np.outer(t, w) + phase
-    q, dq = np.sin(angle) @ size, np.cos(angle) @ (size * w)
-    load = 20.0 * np.cos(0.7 * q + 0.3 * t)
-    return JointMotion(q, dq, load, 25.0 + 15.0 * t / t[-1])
-
-
-def stribeck_torque(motion, fk, fs, fv, f0, velocity, exponent, width):
-    share = np.exp(-np.abs(motion.dq / velocity) ** exponent)
-    return (fk + (fs - fk) * share) * np.tanh(motion.dq / width) + fv * motion.dq + f0
-
-
-def power_torque(motion, fc, fpw, f0, width, exponent):
-    flow = np.sign(motion.dq) * np.abs(motion.dq) ** exponent
-    return fc * np.tanh(motion.dq / width) + fpw * flow + f0
-
-
-def with_load(motion, fc, fv, fcl, width, of_load):
-    dry = fc * np.tanh(motion.dq / width) + fcl * np.abs(motion.tau_rigid) * np.tanh(
-        motion.dq / of_load
-    )
-    return dry + fv * motion.dq
-
-
-def strain_wave(motion, fcw, fclw, fsw, fslw, fsT, fvw, fvT, velocity, exponent, width, viscous):
-    share = np.exp(-np.abs(motion.dq / velocity) ** exponent)
-    load, warmth = np.abs(motion.tau_rigid), motion.temperature - 25.0
-    dry = fcw + fclw * load + (fsw + fslw * load + fsT * warmth) * share
-    flow = np.sign(motion.dq) * np.abs(motion.dq) ** viscous
-    return dry * np.tanh(motion.dq / width) + (fvw + fvT * warmth) * flow
-
-
-# Laws, truth, its coefficients and its constants, in the order of the laws.
-TRUTHS = {
-    'stribeck': ('stribeck,viscous,offset', stribeck_torque, (3.0, 6.0, 2.0, 0.3), (0.15, 1.4, 0.02)),
-    'power': ('coulomb,power_viscous,offset', power_torque, (3.0, 4.0, 0.3), (0.03, 0.6)),
-    'load': ('coulomb,viscous,load', with_load, (3.0, 4.0, 0.2), (0.02, 0.06)),
-    'strain_wave': (
-        'strain_wave', strain_wave, (3.0, 0.05, 4.0, 0.06, -0.08, 3.0, -0.04),
-        (0.15, 1.4, 0.02, 0.6),
-    ),
-}
-
-
-def measured_shape(torque, noise=SHAPES_NOISE, seed=0, **options):
-    """Return motion, and the torque of friction with white noise."""
-    motion = scene(**options)
-    tau = torque(motion)
-    return motion, tau + noise * np.random.default_rng(seed).normal(size=tau.size)
-
-
-def fit_all(motion, tau, laws):
-    """Search all constants of the laws, from the values that they have by default."""
-    return fit_shapes(motion, tau, laws, {(law.name, name) for law in laws for name in law.shape})
-
-
-def torque_of_truth(name):
-    _, truth, coefficients, constants = TRUTHS[name]
-    return lambda motion: truth(motion, *coefficients, *constants)
-
-
-@pytest.mark.parametrize('name', TRUTHS)
-def test_it_is_the_nonlinear_least_squares_of_all_unknowns(name):
-    """Coefficients and constants together, by scipy with its own Jacobian."""
-    # The same squares to 1e-6, and the same constants to 1 % of their errors and 1e-3. All of them
-    # are told, none is at a bound, each is within four standard errors of the truth; errors below
-    # a quarter of the constant say that the test can fail.
-    laws, truth, coefficients, constants = TRUTHS[name]
-    motion, tau = measured_shape(torque_of_truth(name))
-    fit = fit_all(motion, tau, parse_friction(laws))
-
-    def residual(unknowns):
-        return tau - truth(motion, *unknowns)
-
-    start = np.concatenate([coefficients, constants])
-    whole = least_squares(residual, start, x_scale=np.abs(start), xtol=1e-12, ftol=1e-12)
-    squares = len(tau) * fit.deviation**2
-    assert squares == pytest.approx(2.0 * whole.cost, rel=1e-6)
-    expected = whole.x[-len(constants):]
-    for found, value, true in zip(fit.constants, expected, constants, strict=True):
-        assert abs(found.value - value) < 0.01 * found.standard_error + 1e-3 * value
-        assert found.determined and not found.at_bound, found
-        assert abs(found.value - true) < 4.0 * found.standard_error < true, found
-    assert fit.deviation == pytest.approx(SHAPES_NOISE, rel=0.05)
-    places = [(law.name, name) for law in fit.laws for name in law.shape]
-    assert [(one.law, one.name) for one in fit.constants] == places
-
-
-@pytest.mark.parametrize('name', [n for n, law in FRICTION_LAWS.items() if law.shape])
-def test_every_law_can_be_searched(name):
-    """Both ends of every range are constants that the law accepts; a fit of it ends in them."""
-    law = FRICTION_LAWS[name]()
-    for field in law.shape:
-        low, high = search_range(law, field, fastest=2.0)
-        assert low < high
-        for value in (low, high):
-            assert getattr(type(law)(**{field: value}), field) == value
-    fit = fit_all(*measured_shape(lambda motion: 2.0 * np.tanh(motion.dq / 0.05)), (law,))
-    assert len(fit.coefficients) == len(law.symbols)
-    assert np.all(np.isfinite(fit.coefficients))

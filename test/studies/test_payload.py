@@ -184,7 +184,6 @@ def test_rests_of_a_recording_are_averaged_over_both_sides(case):
         resting_run(model, [recording], PayloadOptions(shortest_rest=9.0))
 
 
-NAMES = tuple(f'joint_{number}' for number in range(1, 7))
 ANY_CURRENT = DriveGainsOptions(smallest_current=0.0)
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -192,21 +191,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 def poses_fit(joint_names, points, options=ANY_CURRENT):
     joints, notes = fit_gains(NamedJoints(tuple(joint_names)), points, options)
     return DriveGains('poses', 'made up', 'made up', joints, points, notes)
-
-
-@given(SEEDS)
-def test_equation_32(seed):
-    """Tika et al., eq. 32: zeta = target torque / target current, the mean over the poses."""
-    rng = np.random.default_rng(seed)
-    gain, torque = rng.uniform(5.0, 20.0, 6), rng.normal(scale=30.0, size=(7, 6))
-    readings = Readings(
-        rng.normal(size=(7, 6)), np.zeros((7, 6)), torque, torque / gain
-    )
-    found = poses_fit(NAMES, average_approaches(readings))
-    zeta = np.mean(readings.torque / readings.current, axis=0)
-    # Both are exact; what is left is rounding.
-    np.testing.assert_allclose(found.values, zeta, rtol=1e-12)
-    np.testing.assert_allclose(found.values * readings.current, readings.torque, rtol=1e-9)
 
 
 def held(rng, ur5, friction, gain, sides=(1.0, -1.0), count=6):

@@ -263,14 +263,6 @@ def test_part_of_a_split_bag_is_training_data_whatever_the_window(bag):
     assert 'some files of' in find_training_data(model, bag / 'bag_1.mcap', 2.0, 3.0)
 
 
-def test_models_of_earlier_versions_have_one_hash(bag, tmp_path):
-    model = model_of(bag, old=True)
-    copy = shutil.copytree(bag, tmp_path / 'copy')
-    assert find_training_data(model, copy)
-    assert find_training_data(model_of(bag / 'bag_0.mcap', old=True), bag)
-    assert find_training_data(SimpleNamespace(provenance={}), bag) == ''
-
-
 ENDS = (None, 0.0, 4.0, 9.0)
 
 

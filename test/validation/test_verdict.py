@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.bag_errors import (
-    measure_details, measure_errors, noise_deviation, relative_error, split_frequencies,
-    variance_accounted_for,
+    measure_details, measure_errors, relative_error, variance_accounted_for,
 )
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
@@ -264,49 +263,6 @@ def details_of(dataset, residual, rows=None, **more):
     return measure_details(dataset, dataset.effort - residual, rows, **more)
 
 
-def test_directions_and_speeds(dataset):
-    """Errors of 3 forward, 1 backward, 5 at rest: each is found, with its number of samples."""
-    dq = dataset.motion.dq
-    residual = np.where(dq > 0.02, 3.0, np.where(dq < -0.02, 1.0, 5.0))
-    found = details_of(dataset, residual)
-    np.testing.assert_allclose(found.forward, [3.0, np.nan])
-    np.testing.assert_allclose(found.backward, [1.0, np.nan])
-    np.testing.assert_allclose(found.resting, [5.0, 5.0])
-    slow = (np.abs(dq[:, 0]) > 0.02) & (np.abs(dq[:, 0]) < 0.1)
-    assert found.slow[0] == pytest.approx(np.sqrt(np.mean(residual[slow, 0] ** 2)))
-    counts = np.array([found.forward_samples, found.backward_samples, found.resting_samples])
-    np.testing.assert_array_equal(counts.sum(axis=0), [N, N])
-    np.testing.assert_array_equal(counts[:, 1], [0, 0, N])
-    assert found.slow_samples[0] == np.count_nonzero(slow)
-    np.testing.assert_allclose(found.largest, [5.0, 5.0])
-    assert found.mae[1] == 5.0
-
-
-@pytest.mark.parametrize(('frequency', 'low', 'high'), [(1.0, 1.0, 0.0), (30.0, 0.0, 1.0)])
-def test_frequencies_are_split(dataset, frequency, low, high):
-    """A sine of 1 Hz is below 9.5 Hz, one of 30 Hz above, to 3 % of either."""
-    sine = np.sqrt(2.0) * np.sin(2.0 * np.pi * frequency * dataset.stamps)[:, None]
-    found = details_of(dataset, np.hstack([sine, sine]))
-    np.testing.assert_allclose(found.low, low, atol=0.03)
-    np.testing.assert_allclose(found.high, high, atol=0.03)
-    assert found.split == 9.5
-
-
-def test_filters_do_not_run_over_gaps(dataset):
-    """A step between two parts is no high frequency; parts too short to filter count as low."""
-    step = np.where(np.arange(N) < 2000, 0.0, 5.0)[:, None] * np.ones(2)
-    whole = split_frequencies(dataset, step, np.ones(N, dtype=bool))
-    apart = replace(dataset, segments=(slice(0, 2000), slice(2000, N)))
-    parts = split_frequencies(apart, step, np.ones(N, dtype=bool))
-    assert whole[1][0] > 0.05
-    assert parts[1][0] < 1e-9
-    rows = np.arange(N) % 10 != 0
-    noise = np.random.default_rng(0).normal(size=(int(rows.sum()), 2))
-    low, high, _ = split_frequencies(dataset, noise, rows)
-    np.testing.assert_allclose(low, np.sqrt(np.mean(noise**2, axis=0)))
-    np.testing.assert_array_equal(high, 0.0)
-
-
 def test_noise_is_a_floor_and_memory_is_counted(dataset):
     """White noise of 0.5 on a swing of RMS root 2: the least NRMSE; all samples independent."""
     rng = np.random.default_rng(0)
@@ -372,13 +328,3 @@ def test_a_constant_error_is_seen_by_some_figures_only():
     flat = np.zeros((10, 1))
     assert np.isnan(variance_accounted_for(flat, residual[:10])[0])
     assert np.isnan(relative_error(flat, residual[:10])[0])
-
-
-@pytest.mark.parametrize('noise', [0.0, 0.05, 0.5])
-def test_noise_is_told_from_motion_and_jumps(noise):
-    """A swing of 5 with steps of 3 at 100 Hz; white noise to 10 %, and less than 0.01 of none."""
-    rng = np.random.default_rng(0)
-    stamps = np.arange(3000) / 100.0
-    signal = 5.0 * np.sin(2.0 * stamps) + 3.0 * np.sign(np.sin(stamps))
-    effort = signal[:, None] + noise * rng.normal(size=(3000, 1))
-    assert noise_deviation(effort)[0] == pytest.approx(noise, rel=0.1, abs=0.01)

@@ -10,7 +10,6 @@ plain recursion, so that the simulator shares no code with the model.
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import SimpleNamespace
 
 from estimation.arm_problems import three_joint_urdf
 from hypothesis import given, strategies as st
@@ -18,20 +17,17 @@ from known_models import made_up_dataset
 import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe
-from robot_identification.estimation.band import parameter_figures
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
+    bounded_friction, SparseNonnegativeRegression,
 )
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
 from robot_identification.estimation.solving import solve_bounded
 from robot_identification.model import (
-    DictionaryFriction, IdentifiedModel, KinematicFilter, make_robot_model, Motion, parse_friction,
-    parse_urdf, SignalSource, standard_torque,
+    DictionaryFriction, make_robot_model, Motion, parse_friction, parse_urdf, standard_torque,
 )
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
-from robot_identification.validation import BAND, predict_effort
 from scipy.optimize import lsq_linear
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -215,39 +211,6 @@ def test_errors_of_terms_that_act_alike_have_limits():
         assert np.all(found.standard_errors[sum_of_both > 0.0] > of_sum)
 
 
-def test_the_band_has_the_errors_of_terms_that_act_alike():
-    """Those of one term in their place: the data alone give no error of two."""
-    data = [recording(0)]
-    found = []
-    for widths in ([1e-7, 2e-7], [1e-7]):
-        fit = fit_of(data, laws=(
-            DictionaryFriction(sliding=widths, presliding=[], stribeck=[], load_sliding=[],
-                               load_presliding=[]), AUTOMATIC[1],
-        ))
-        covariance = find_covariance(fit.estimate)
-        model = IdentifiedModel(
-            robot=arm(), effort_unit='Nm', reduction=fit.problem.reduction,
-            theta_base=fit.estimate.theta, covariance=covariance.matrix, theta_consistent=None,
-            consistency_note='', source=SignalSource('', {}, KinematicFilter(), 0.0),
-            provenance={}, quality={},
-        )
-        fitted = SimpleNamespace(
-            fit=fit, rows=[data[0].fitted], in_choice=fit.problem.observations,
-        )
-        predictions = (predict_effort(model, data[0])[data[0].fitted],)
-        choice = SimpleNamespace(
-            datasets=data, of_parameters=SimpleNamespace(predictions=predictions)
-        )
-        figures = parameter_figures(model, covariance, fitted, choice)
-        found.append(figures['parameter_deviation'])
-        # Fits to the other blocks that are 3 N m off count with their normal deviation.
-        choice.of_parameters.predictions = (predictions[0] + 3.0,)
-        off = parameter_figures(model, covariance, fitted, choice)['parameter_deviation']
-        np.testing.assert_allclose(off, np.hypot(found[-1], 3.0 / BAND), rtol=1e-9)
-    # Shrinkage of 1e-4 takes a hundredth or so.
-    np.testing.assert_allclose(found[0], found[1], rtol=0.05)
-
-
 def test_outliers_are_damped():
     """One sample in a hundred is off by twenty times the torque's spread, always the same way."""
     # The prediction of another motion is as good as without them, for the scale of residuals is
@@ -293,25 +256,6 @@ def test_recordings_have_their_own_offsets():
     np.testing.assert_allclose(moved, (offsets[1] - offsets[0]) / 2.0, atol=0.05)
 
 
-def test_each_recording_has_a_prior_of_its_offset(rng):
-    """The rows are the offsets of all recordings, mean and distances put together."""
-    several = observe(
-        arm(), AUTOMATIC, [recording(seed) for seed in range(3)],
-        [np.ones(3000, dtype=bool)] * 3, offset_by_recording=True,
-    ).factor()
-    offsets = rng.normal(size=(3, 3))
-    unknowns = np.zeros(several.size)
-    names = several.reduction.names
-    unknowns[[names.index(name) for name in ('f01', 'f02', 'f03')]] = offsets.mean(axis=0)
-    unknowns[len(names):] = (offsets - offsets.mean(axis=0))[1:].ravel()
-    prior = offset_prior(several, 0.2)
-    rms = np.sqrt(several.squared_torque / several.samples)
-    np.testing.assert_allclose(
-        prior.matrix @ unknowns, (offsets / (0.2 * rms)).T.ravel(), rtol=1e-12
-    )
-    assert not prior.side.any()
-
-
 @given(seed=SEEDS, share=st.sampled_from([0.0, 0.6, 1.0]))
 def test_bounded_least_squares_is_scipys(seed, share):
     """Some unknowns or none free, others not negative, columns of unequal size."""
@@ -338,17 +282,6 @@ def test_shrinkage_acts_on_bounded_columns_of_unit_length(rng):
     # A column of a quarter of the shortest length explains 4^2 times less and costs 4^4 as much.
     longer = solve_bounded(R, R @ x, bounded, np.array([0.0, 0.0, 0.4, 0.0]), shrinkage=0.25)
     np.testing.assert_allclose(longer[2], 3.0 / (1.0 + 0.25 * 4.0**6), rtol=1e-12)
-
-
-def test_torque_deviation_is_that_about_the_mean():
-    """Where the model has an offset; without one it is that about zero."""
-    dataset = recording(0)
-    for laws, expected in (
-        (AUTOMATIC, np.std(dataset.effort, axis=0)),
-        (AUTOMATIC[:1], np.sqrt(np.mean(dataset.effort**2, axis=0))),
-    ):
-        problem = observe(arm(), laws, [dataset], [dataset.fitted]).factor()
-        np.testing.assert_allclose(torque_deviation(problem), expected, rtol=1e-9)
 
 
 def test_prior_weights_are_tried_from_one_set_of_passes():

@@ -7,18 +7,14 @@ Instrumental variables: what noise of the kinematics does to least squares, it d
 The torques are MuJoCo's.
 """
 
-from dataclasses import replace
-
 from estimation.noisy_arms import bias_in_errors, errors_of, make_noisy_arm
 import numpy as np
 import pytest
-from robot_identification.errors import UsageError
 from robot_identification.estimation import WeightedLeastSquares
 from robot_identification.estimation.estimators.instrumental_variables import (
     fit_spline, InstrumentalVariables,
 )
 from robot_identification.estimation.estimators.least_squares import OrdinaryLeastSquares
-from robot_identification.model.regressor import Motion
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -124,17 +120,6 @@ def test_with_exact_kinematics_it_is_weighted_least_squares(smooth_arm):
     np.testing.assert_allclose(one.standard_errors, other.standard_errors, rtol=1e-3)
 
 
-def test_joints_with_two_encoders_are_refused(smooth_arm):
-    """Rotors would need a smooth motion of their own: refused by name of the recording."""
-    dataset = smooth_arm.dataset(0, 0.0)
-    motion = dataset.motion
-    elastic = replace(
-        dataset, motion=replace(motion, rotor=Motion(motion.q, motion.dq, motion.ddq))
-    )
-    with pytest.raises(UsageError, match='made up: estimator iv takes joints as rigid'):
-        InstrumentalVariables().estimate(smooth_arm.observe([elastic]).factor())
-
-
 def test_spline_of_polynomials_is_exact(rng):
     """Degree five and jittered stamps, some of them twice: to rounding of the derivatives."""
     t = np.sort(np.concatenate([np.linspace(0.0, 2.0, 250), rng.uniform(0.0, 2.0, 20)]))
@@ -145,17 +130,3 @@ def test_spline_of_polynomials_is_exact(rng):
     for order, values in enumerate(found):
         expected = polynomial.deriv(order)(t) if order else polynomial(t)
         np.testing.assert_allclose(values[:, 0], expected, atol=1e-7 * np.abs(expected).max())
-
-
-def test_few_samples_are_at_rest():
-    """Too few for a spline: their mean, not a wild polynomial."""
-    q, dq, ddq = fit_spline(np.arange(4.0), np.array([[1.0], [2.0], [3.0], [2.0]]), 0.2)
-    np.testing.assert_array_equal(q, np.full((4, 1), 2.0))
-    np.testing.assert_array_equal(np.hstack([dq, ddq]), np.zeros((4, 2)))
-
-
-def test_a_stop_before_the_end_is_stated(noisy_problem):
-    """One pass is not enough to know whether a second would change anything."""
-    estimate = InstrumentalVariables(iterations=1).estimate(noisy_problem)
-    assert any('still changed by' in note and 'in pass 1' in note for note in estimate.notes)
-    assert estimate.passes == 3

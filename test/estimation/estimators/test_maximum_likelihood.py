@@ -9,16 +9,14 @@ The torques are MuJoCo's.
 
 from dataclasses import replace
 
-from estimation.arm_problems import arm_reduction, fourier_motion, torque_of
+from estimation.arm_problems import fourier_motion, torque_of
 from estimation.noisy_arms import bias_in_errors, errors_of, make_noisy_arm, PERIOD
 from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation import (
-    Observations, RowTreatment, solve_weighted, WeightedLeastSquares,
-)
+from robot_identification.errors import DataError
+from robot_identification.estimation import solve_weighted, WeightedLeastSquares
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
 from robot_identification.model import base_dynamics, prior_inertial_parameters
 from robot_identification.model.regressor import Motion
@@ -87,30 +85,6 @@ def test_a_motion_seen_once_is_refused(noisy_arm, kept):
     estimate = MaximumLikelihood(period=PERIOD).estimate(part)
     error = np.abs(estimate.theta - noisy_arm.theta)
     assert np.all(error < 5.0 * estimate.standard_errors)
-
-
-@pytest.mark.parametrize('law', ['temperature_viscous', 'load', 'dictionary'])
-def test_friction_of_more_than_velocity_is_refused(noisy_arm, law):
-    """By name of the law."""
-    arm = noisy_arm
-    reduction = arm_reduction(arm.robot, law)
-    dataset = arm.dataset(0, 0.0)
-    warm = replace(
-        dataset, motion=replace(dataset.motion, temperature=np.full(dataset.effort.shape, 30.0))
-    )
-    observations = replace(arm, reduction=reduction).observe([warm])
-    with pytest.raises(UsageError, match=f'friction of the velocity alone, and law {law}'):
-        MaximumLikelihood().estimate(observations.factor())
-
-
-def test_filtered_rows_are_refused(noisy_arm):
-    """Profiles that filter or leave out rows know no period: refused."""
-    data = noisy_arm.observe([noisy_arm.dataset(0, 0.0)]).data
-    observations = Observations(
-        noisy_arm.robot, noisy_arm.reduction, data, treatment=RowTreatment(slowest=0.05)
-    )
-    with pytest.raises(UsageError, match='the recipe filters or leaves out rows'):
-        MaximumLikelihood().estimate(observations.factor())
 
 
 @given(

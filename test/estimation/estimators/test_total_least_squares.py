@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.arrays import triangle_of
-from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.estimators.least_squares import (
     OrdinaryLeastSquares, WeightedLeastSquares,
 )
@@ -165,28 +165,3 @@ def test_what_has_no_solution_is_refused_by_name():
         match=r'last component of the singular vector is .*columns as given, my1, m',
     ):
         estimator.estimate(problem_of(W, tau))
-
-
-def test_uncertain_ratios_are_stated():
-    """Where the misfit comes near the weakest combination, a note warns of the result."""
-    rng = np.random.default_rng(1)
-    W, _, tau = rows_of(rng)
-    W[:, :, 3] = 100.0 * W[:, :, 0] + 2.0 * rng.normal(size=W.shape[:2])
-    problem = problem_of(W, tau + 3.0 * rng.normal(size=tau.shape))
-    estimate = TotalLeastSquares(relative_noise=1.0).estimate(problem)
-    assert 'the ratio of the noises decides it' in estimate.notes[1]
-    assert len(TotalLeastSquares(relative_noise=0.01).estimate(problem).notes) == 1
-
-
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'noise': {'m1': 1.0}}, 'noise and torque_noise together'),
-    ({'torque_noise': (1.0, 1.0)}, 'noise and torque_noise together'),
-    ({'noise': {'m1': -1.0}, 'torque_noise': (1.0, 1.0)}, 'noise of m1 of tls is -1.0'),
-    ({'noise': {'m1': 1.0}, 'torque_noise': (0.0, 1.0)}, 'torque_noise of tls is 0.0'),
-    ({'noise': {'m9': 1.0}, 'torque_noise': (1.0, 1.0)}, r'noise of tls names m9: .* are m1, mx1'),
-    ({'noise': {'m1': 1.0}, 'torque_noise': (1.0,)}, '1 numbers for 2 joints'),
-])
-def test_options_are_refused_by_name(options, message):
-    problem, _ = noisy_case(0)
-    with pytest.raises(UsageError, match=message):
-        TotalLeastSquares(**options).estimate(problem)

@@ -119,22 +119,6 @@ def test_hac_is_newey_west_with_each_parameter_scaled(estimate, lag):
     assert found.window == pytest.approx((lag + 1) / RATE)
 
 
-def test_windows_end_with_the_recording_and_samples_left_out_are_zero(arm):
-    """Two recordings with holes of all sizes, offsets of their own, blocks of 1024 rows."""
-    robot, reduction = arm
-    rng = np.random.default_rng(5)
-    taken = np.ones(2600, dtype=bool)
-    taken[rng.integers(0, 2600, 200)] = False
-    taken[300:340] = taken[900:1300] = taken[2000:2011] = False
-    data = [recording(robot, 1, 2600, taken), recording(robot, 2, 700)]
-    estimate = estimate_of(arm, data, offset_by_recording=True)
-    assert estimate.problem.nuisance == robot.n
-    found = hac_covariance(estimate, lag=25)
-    b = reduction.rank
-    expected = newey_west(*scores_of(estimate), 25)[:b, :b]
-    np.testing.assert_allclose(found.correlation, correlation(expected), atol=1e-8)
-
-
 def test_blocks_are_overlapping_batch_means(estimate):
     """Sums of three neighbouring ones of 30 blocks, by the rows themselves."""
     A, (scores,) = scores_of(estimate)
@@ -166,16 +150,6 @@ def test_the_lag_follows_the_memory_of_the_residuals():
     drifting = np.cumsum(rng.normal(size=(10_000, 2)), axis=0)
     assert choose_lag([drifting]) == 10_000 // 6
     assert choose_lag([white[:5000], white[5000:]]) == 130
-
-
-def test_the_default_takes_the_rows_where_they_are_there(estimate):
-    without = replace(estimate, problem=replace(estimate.problem, observations=None))
-    assert covariance_of(estimate).kind == 'hac'
-    assert covariance_of(without).kind == 'blocks'
-    np.testing.assert_allclose(
-        covariance_of(without).matrix, covariance_of(estimate, 'blocks').matrix
-    )
-    assert np.isnan(covariance_of(without).window)
 
 
 def repeated(arm, times, noise=None):
@@ -269,19 +243,6 @@ def test_a_strong_prior_is_all_there_is_to_know(estimate, kind):
         )[0]
         found = covariance_of(describe_estimate(problem, weights, theta, prior=prior), kind)
         np.testing.assert_allclose(found.standard_errors, expected, rtol=0.02)
-
-
-def test_what_cannot_be_had_is_refused(arm, estimate):
-    """By name, with what to take instead."""
-    with pytest.raises(UsageError, match=r"unknown kind of covariance 'hacc'.*hac"):
-        covariance_of(estimate, 'hacc')
-    with pytest.raises(UsageError, match='does not have its problem'):
-        covariance_of(replace(estimate, problem=None), 'hac')
-    bare = replace(estimate, problem=replace(estimate.problem, observations=None, blocks=()))
-    with pytest.raises(UsageError, match='recordings themselves'):
-        covariance_of(bare, 'hac')
-    with pytest.raises(UsageError, match='two or more, the problem has 0'):
-        covariance_of(bare, 'blocks')
 
 
 def test_short_recordings_have_white_errors_and_say_so(arm):

@@ -12,7 +12,6 @@ from estimation.arm_problems import (
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation import (
     band, confidence_intervals, Covariance, covariance_of, ESTIMATORS, joint_test, nested_test,
     TIME_BLOCKS,
@@ -46,19 +45,6 @@ def test_single_intervals_by_hand():
     assert wide[0, 1] == pytest.approx(1.0 + 2.5758, abs=1e-3)
 
 
-@pytest.mark.parametrize('confidence', [0.0, 1.0, 95.0, np.nan])
-def test_a_confidence_is_a_share(confidence):
-    with pytest.raises(UsageError, match='between 0 and 1'):
-        confidence_intervals(np.zeros(1), covariance(np.eye(1)), confidence)
-
-
-def test_one_parameter_together_is_its_own_test():
-    """F with one numerator degree is the square of t."""
-    found = joint_test(np.array([0.0, 1.5]), covariance(np.diag([1.0, 0.49]), 7), [1])
-    assert found.statistic == pytest.approx((1.5 / 0.7) ** 2)
-    assert found.p_value == pytest.approx(2.0 * stats.t.sf(1.5 / 0.7, 7))
-
-
 def test_the_ellipsoid_of_an_estimated_covariance_holds_the_truth(rng):
     """A covariance of 3 parameters from 12 draws: 95 % by Hotelling, not by chi-square."""
     # 3000 draws scatter by 0.4 %.
@@ -73,15 +59,6 @@ def test_the_ellipsoid_of_an_estimated_covariance_holds_the_truth(rng):
         naive += stats.chi2.sf(distance, 3) < 0.05
     assert rejected / 3000 == pytest.approx(0.05, abs=0.015)
     assert naive / 3000 > 0.10
-
-
-def test_too_many_parameters_together_are_refused():
-    with pytest.raises(DataError, match=r'8 parameters .* 7\.0 degrees of freedom.*fewer'):
-        joint_test(np.zeros(8), covariance(np.eye(8), 7), range(8))
-    with pytest.raises(DataError, match='bound holds'):
-        joint_test(np.zeros(2), covariance(np.diag([1.0, 0.0])), range(2))
-    with pytest.raises(DataError, match='singular'):
-        joint_test(np.zeros(2), covariance(np.ones((2, 2))), range(2))
 
 
 def test_prediction_by_hand():
@@ -168,12 +145,6 @@ def test_robust_test_rejects_as_often_as_it_says(arm):
     assert np.mean(white) > 0.4
 
 
-def test_a_nested_test_needs_parameters(arm, rng):
-    estimate = arm.estimate(rng)
-    with pytest.raises(DataError, match='name one or more'):
-        nested_test(estimate, [])
-
-
 study = pytest.importorskip('validation_studies.coverage')
 
 REPEATS = 50
@@ -214,7 +185,7 @@ NOISE = 0.5  # standard deviation of the torque [N m]
 
 
 @pytest.fixture(scope='module')
-def arm_of_discrepancy(robots):
+def bent_arm(robots):
     """Return an arm of three joints, its base parameters and their values."""
     robot = robots['mixed']
     reduction = arm_reduction(robot, 'viscous,coulomb,offset')
@@ -230,18 +201,19 @@ def series(motion, coefficients):
     ], axis=1)
 
 
-def discrepancy_of(arm_of_discrepancy, motion, coefficients):
+def discrepancy_of(bent_arm, motion, coefficients):
     """Return the torque of series and of errors of gains, in this order joint by joint."""
-    robot, _, theta = arm_of_discrepancy
+    robot, _, theta = bent_arm
     n = robot.n
     bodies = (inertial_regressor(robot, motion) @ theta[: 10 * n]).reshape(-1, n)
     return series(motion, coefficients[: n * K].reshape(n, K)) + coefficients[n * K:] * bodies
 
 
-def fit(arm_of_discrepancy, motion, rng, coefficients):
+def fit(bent_arm, motion, rng, coefficients):
     """Return estimate and rows from a noisy motion of an arm with a discrepancy."""
-    robot, reduction, theta = arm_of_discrepancy
-    tau = torque_of(robot, reduction, theta, motion) + discrepancy_of(arm_of_discrepancy, motion, coefficients)
+    robot, reduction, theta = bent_arm
+    bent = discrepancy_of(bent_arm, motion, coefficients)
+    tau = torque_of(robot, reduction, theta, motion) + bent
     observations = observe_datasets(
         robot, reduction, [dataset_of(robot, motion, tau + NOISE * rng.normal(size=tau.shape))]
     )
@@ -253,12 +225,12 @@ def draw(rng, n, series, gains):
     return np.append(series * rng.normal(size=n * K), gains * rng.normal(size=n))
 
 
-def of_other_motion(arm_of_discrepancy, estimate, coefficients, found, motion):
+def of_other_motion(bent_arm, estimate, coefficients, found, motion):
     """Return squared errors of another motion, and what is expected of them, (N, n) each."""
-    robot, reduction, theta = arm_of_discrepancy
+    robot, reduction, theta = bent_arm
     W = observation_matrix(robot, reduction.parameters, motion)[:, reduction.independent]
     truth = torque_of(robot, reduction, theta, motion)
-    truth += discrepancy_of(arm_of_discrepancy, motion, coefficients)
+    truth += discrepancy_of(bent_arm, motion, coefficients)
     error = truth - (W @ estimate.theta).reshape(truth.shape)
     W = W.reshape(*truth.shape, -1)
     if found is None:
@@ -276,7 +248,7 @@ def of_other_motion(arm_of_discrepancy, estimate, coefficients, found, motion):
 
 
 @pytest.mark.parametrize(('of_series', 'of_gains'), [(3.0 * NOISE / 5**0.5, 0.0), (0.0, 0.03)])
-def test_errors_of_another_motion_are_as_large_as_expected(arm_of_discrepancy, rng, of_series, of_gains):
+def test_errors_of_another_motion_are_as_large_as_expected(bent_arm, rng, of_series, of_gains):
     """
     Over 40 arms with torque of three times the noise, or gains that are 3 % wrong.
 
@@ -284,30 +256,30 @@ def test_errors_of_another_motion_are_as_large_as_expected(arm_of_discrepancy, r
     quarter by 40 arms. What is expected of the errors of the parameters alone is exceeded many
     times.
     """
-    robot = arm_of_discrepancy[0]
+    robot = bent_arm[0]
     ratios, without = [], []
     for seed in range(40):
         coefficients = draw(rng, robot.n, of_series, of_gains)
-        estimate, rows = fit(arm_of_discrepancy, fourier_motion(robot.n, seed), rng, coefficients)
+        estimate, rows = fit(bent_arm, fourier_motion(robot.n, seed), rng, coefficients)
         other = fourier_motion(robot.n, 1000 + seed)
         for found, into in ((find_discrepancy(estimate, rows), ratios), (None, without)):
-            square, expected = of_other_motion(arm_of_discrepancy, estimate, coefficients, found, other)
+            square, expected = of_other_motion(bent_arm, estimate, coefficients, found, other)
             into.append(np.mean(square / expected, axis=0))
     ratio = np.mean(ratios, axis=0)
     assert np.all((ratio > 0.4) & (ratio < 1.8)), ratio
     assert np.mean(without) > 10.0
 
 
-def test_what_parameters_absorb_is_the_change_of_their_estimate(arm_of_discrepancy, rng):
+def test_what_parameters_absorb_is_the_change_of_their_estimate(bent_arm, rng):
     """By estimates from the same rows with one coefficient more."""
-    robot = arm_of_discrepancy[0]
+    robot = bent_arm[0]
     motion = fourier_motion(robot.n, 3)
-    estimate, rows = fit(arm_of_discrepancy, motion, rng, draw(rng, robot.n, 3.0, 0.05))
+    estimate, rows = fit(bent_arm, motion, rng, draw(rng, robot.n, 3.0, 0.05))
     found = find_discrepancy(estimate, rows)
     assert (found.joints, found.of_gains) == (tuple(range(robot.n)), True)
     weights = np.repeat(estimate.weights[None], len(motion), axis=0)
-    W = observation_matrix(robot, arm_of_discrepancy[1].parameters, motion)[:, arm_of_discrepancy[1].independent]
-    bodies = np.where(arm_of_discrepancy[1].independent < 10 * robot.n, estimate.theta, 0.0)
+    W = observation_matrix(robot, bent_arm[1].parameters, motion)[:, bent_arm[1].independent]
+    bodies = np.where(bent_arm[1].independent < 10 * robot.n, estimate.theta, 0.0)
     columns = found.columns(motion.q, (W @ bodies).reshape(-1, robot.n))
     for place, joint in enumerate(found.joint_of_coefficient):
         torque = np.zeros_like(weights)

@@ -6,15 +6,12 @@
 import multiprocessing
 import os
 import signal
-import sys
 import time
 
 from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS, run_search, state_bytes
 import numpy as np
 import pytest
-from robot_identification.errors import (
-    DescriptionError, IdentificationError, MissingDependencyError,
-)
+from robot_identification.errors import IdentificationError
 from robot_identification.excitation import CRITERIA
 from robot_identification.excitation.optimizers import trust_region
 from robot_identification.excitation.optimizers.genetic import Genetic
@@ -69,13 +66,6 @@ def test_a_search_ends_in_the_minimum(start, radius, height, minimum):
     assert search.evaluations == len(valley.seen) < 100
 
 
-def test_evaluations_are_no_more_than_allowed():
-    valley = Valley()
-    search = TrustRegion(valley, Pace(7, 0.0, 0.3, 1.0))
-    search.run(np.array([-1.0, 0.5, 0.0]))
-    assert search.evaluations == len(valley.seen) == 7
-
-
 def test_a_start_without_a_value_is_where_a_search_ends():
     class Nowhere(Valley):
         def value(self, z):
@@ -125,13 +115,6 @@ def test_what_is_returned_is_the_minimum(solver, rng, limits):
         np.testing.assert_allclose(left * multipliers, 0.0, atol=1e-6)
 
 
-def test_limits_that_no_point_keeps_have_no_minimum(solver, rng):
-    hessian, gradient, rows, bounds = random_program(rng, 3)
-    rows = np.vstack([rows, -rows[:1]])
-    bounds = np.append(bounds, -bounds[0] - 1.0)
-    assert solve_program(hessian, gradient, rows, bounds) is None
-
-
 CONDITION = CRITERIA['condition_number']
 
 
@@ -172,16 +155,6 @@ class Matrices(FakeProblem):
                 values[:largest], slopes[:largest], values[6 - smallest:], slopes[6 - smallest:],
             ))
         return spectra
-
-
-@pytest.mark.parametrize(
-    ('options', 'message'),
-    [({'starts': 3}, 'starts of spectral is 3'), ({'starts': 4.0}, 'starts of spectral is 4.0'),
-     ({'kept': 1}, 'kept of spectral is 1'), ({'polished': -1}, 'polished of spectral is -1')],
-)
-def test_wrong_options_are_refused_by_name(options, message):
-    with pytest.raises(DescriptionError, match=message):
-        Spectral(**options)
 
 
 # --- descents ------------------------------------------------------------------------------
@@ -268,15 +241,7 @@ def test_the_first_that_is_clear_is_taken_and_the_search_ends():
     assert state.best.feasible and state.best.violation == 0.0
 
 
-def test_nothing_is_proposed_when_there_is_a_motion():
-    found = searched(FakeProblem())
-    assert RandomMotion().propose(FakeProblem(), found, np.random.default_rng(3)) == []
-    assert RandomMotion().learn(FakeProblem(), found, []) == ((), {})
-
-
 pytest.importorskip('pymoo')
-
-SMALL = Genetic(population=40)
 
 
 def test_the_best_survive_those_in_violation_last():
@@ -292,12 +257,6 @@ def test_the_best_survive_those_in_violation_last():
     assert [(one.violation, one.objective) for one in archive] == [
         (0.0, 3.0), (0.0, 4.0), (0.0, 5.0), (0.2, 0.0)
     ]
-
-
-def test_without_pymoo_the_command_that_installs_it_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'pymoo.core.problem', None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'pymoo"):
-        SMALL.propose(FakeProblem(), SearchState(), np.random.default_rng(0))
 
 
 FOREVER = float('inf')
@@ -343,23 +302,4 @@ def test_a_killed_process_is_an_error_that_says_what_to_do():
     with pytest.raises(IdentificationError, match=r'killed.* memory .*\(--processes 1\)'), \
             Workers(os.getpid, 2) as workers:
         list(workers.run([Job(os.kill, signal.SIGKILL)] * 3, FOREVER))
-    wait_until_none_is_left()
-
-
-def test_processes_of_others_are_let_live():
-    other = multiprocessing.get_context('spawn').Process(
-        target=signal.sigtimedwait, args=((), 3600)
-    )
-    other.start()
-    try:
-        with Workers(set, 2) as workers:
-            assert list(workers.run([Job(set.union, (1,))], FOREVER)) == [{1}]
-        end = time.monotonic() + PATIENCE
-        while children() - {other.pid} and time.monotonic() < end:
-            other.join(0.1)
-        # The search's own were told to end in the same moment.
-        assert children() == {other.pid}
-    finally:
-        other.kill()
-        other.join()
     wait_until_none_is_left()
