@@ -37,13 +37,7 @@ class Twin:
 
 
 def make_twin(robot, seed, kind, style, *, rough):
-    """
-    Return a twin.
-
-    Its masses are off the URDF's by up to 20 %, of rough ones by up to 40 % and centres by 3 cm.
-    Half of them carry a payload that the URDF has not, a quarter hangs from a ceiling, a quarter
-    from a wall. Controllers that take gravity off know bodies to 10 %, and not every payload.
-    """
+    """Return a twin."""
     rng = np.random.default_rng([seed, 5])
     motion = make_motion(robot, style, rng)
     if not rough and robot.name == 'flat':

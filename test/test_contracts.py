@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-What every entry of a registry must do; a new entry is tested by being there.
-
-FRICTION_LAWS, ESTIMATORS, PARAMETRIZATIONS, OPTIMIZERS and CRITERIA are plain dicts; the tests
-run over them.
-"""
+"""What every entry of a registry must do; a new entry is tested by being there."""
 
 from dataclasses import FrozenInstanceError, is_dataclass, replace
 from itertools import combinations

@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Arms as others describe them go through every command, with no file of ours about them.
-
-A simulated robot with other masses than described, and with friction, is recorded, identified and
-judged on the last quarter of the recording, which was held out.
-"""
+"""Arms as others describe them go through every command, with no file of ours about them."""
 
 import json
 import time

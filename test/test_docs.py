@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The documentation site: it is built without a warning, needs no network, and says what is so.
-
-Links of all pages are held by test_formats_docs.py, typed commands by test_pages_run.py, the
-tutorials by test_tutorials.py.
-"""
+"""The documentation site: it is built without a warning, needs no network, and says what is so."""
 
 import argparse
 import ast

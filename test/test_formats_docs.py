@@ -1,13 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-docs/formats says what the files hold, and the other pages show what the commands print.
-
-Real files are made by the package's own writers. Their keys are those of the pages' tables, the
-readers ask for the keys that the tables call required, and they accept the examples. Commands on
-two pages print what they show. Links lead to something.
-"""
+"""docs/formats says what files hold: keys, required ones and examples; links lead somewhere."""
 
 import copy
 from dataclasses import replace

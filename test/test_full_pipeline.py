@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-From a simulated arm to a model of it: MuJoCo is the truth, Pinocchio the model.
-
-The recordings are noisy, the drive gains are up to 5 % wrong, and the model is judged on another
-motion, against what the noise-free robot really did.
-"""
+"""From a simulated arm to a model of it: MuJoCo is the truth, Pinocchio the model."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -404,11 +399,7 @@ def test_turning_about_gravity_changes_no_row(arm, yaw, rng):
 
 @long_test
 def test_another_process_writes_the_same_bytes(arm, tmp_path, without_pictures):
-    """
-    The automatic recipe on a noisy bag, here and in a process with other hashes of texts.
-
-    That process has one thread, so that it makes copies of itself for parts of the work.
-    """
+    """The automatic recipe on a noisy bag, here and in a process with other hashes of texts."""
     yaml, robot, truth = arm
     noisy = Driver(jitter=4e-4, delay=0.004, lost=0.03, repeated=0.02)
     bag = record(tmp_path / 'bag', robot, truth, noisy, 0)

@@ -10,14 +10,13 @@ import re
 import subprocess
 import sys
 from types import SimpleNamespace
-import warnings
 
 from known_models import known_model
 import numpy as np
 import pinocchio as pin
 import pytest
-import robot_identification
 import robot_identification as ri
+import robot_identification
 from robot_identification import (
     identify, load_experiment, load_model, load_robot, predict, read_recording, validate,
 )
@@ -343,19 +342,6 @@ def test_recordings_of_one_name_are_told_from_each_other(block, scene):
     for twice in ([bag, ri.read_recording(bag)], [ri.read_recording(bag), bag]):
         with pytest.raises(ri.IdentificationError, match='the same bytes'):
             ri.identify(scene('ur5').robot, twice)
-
-
-def test_a_relative_scale_is_printed(scene):
-    """Nothing is known of the description then."""
-    made = scene('ur5')
-    unknown = ri.load_robot(urdf=made.robot.urdf)
-    options = ri.IdentifyOptions(
-        relative_scale=True, effort_unit='A', friction='coulomb,viscous,offset', estimator='wls'
-    )
-    found = ri.identify(unknown, made.bags[0], options)
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        assert 'NRMSE on held-out blocks: 0.' in str(found)
 
 
 def test_friction_of_two_encoders_sees_the_bodies_alone(block, motion):

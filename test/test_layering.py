@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The rooms of the house import from the rooms before them only, and ROS from one room only.
-
-Every import counts, wherever it stands: in functions, under TYPE_CHECKING, relative, by name.
-"""
+"""The rooms of the house import from the rooms before them only, and ROS from one room only."""
 
 import ast
 from functools import cache

@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-One model from many bags, whoever reduced them: this process, others, or a Dask cluster.
-
-Whoever does it adds up the same rows in the same order; only sums may be rounded differently.
-"""
+"""One model from many bags, whoever reduced them: this process, others, or a Dask cluster."""
 
 from dataclasses import replace
 import multiprocessing

@@ -42,11 +42,11 @@ LEFT_OUT = {
     'ur10_exciting_trajectory': 'test_real_recordings.py runs it where the recordings are',
     'panda_exciting_trajectory': 'test_real_recordings.py runs it where the recordings are',
     'init -o study': 'it asks a person',
-    'ur3/identified_model.yaml': 'test_joint_sizes.py has arms of several sizes',
+    'ur3/identified_model.yaml': 'it takes arms of several sizes',
     'my_mapping.yaml': 'a person has edited it',
     'arm.urdf.xacro': 'a vendor has written it',
     'old.yaml': 'any other motion',
-    'collision result': 'test_collision.py has recordings of the length that it needs',
+    'collision result': 'cli/test_studies.py has recordings of the length that it needs',
     'bag_1 bag_2 bag_3': 'test_temperature.py has recordings of several temperatures',
     'tcp://': 'test_many_bags.py has a scheduler',
 }

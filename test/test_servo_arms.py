@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Servo arms: commands and positions alone, from a LeRobot dataset to a simulation.
-
-The arm is MuJoCo's, with published constants of its servos and masses off by up to 20 %.
-"""
+"""Servo arms: commands and positions alone, from a LeRobot dataset to a simulation."""
 
 from contextlib import chdir
 import json

@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The tutorial of Universal Robots.
-
-What needs no robot is run as it stands, for an e-Series and a CB3 arm; what needs one is checked
-by name.
-"""
+"""The tutorial of Universal Robots."""
 
 from contextlib import chdir
 from functools import cache

@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Every bad input has its message and its exit code, and leaves nothing behind.
-
-The exit codes are those of the table in docs/troubleshooting.md, which the last test reads.
-"""
+"""Every bad input has its message and its exit code, and leaves nothing behind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

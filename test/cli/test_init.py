@@ -62,11 +62,7 @@ def study(tmp_path_factory):
 
 
 def test_every_file_is_an_experiment_in_the_cell(study):
-    """
-    One order of steps; each file loads, with obstacles, mounting and lab margins.
-
-    No two motions of a study share seed, and none that validates is found like the first.
-    """
+    """One order of steps; each file loads, with obstacles, mounting and lab margins."""
     folder, content = study
     assert [Path(step['file']) for step in content['steps']] == experiments(folder)
     steps = [step['step'] for step in content['steps']]

@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Corrections are accepted where their effect is, and leave the parameters as they are.
-
-Residuals are made by hand: a known effect on random signals, or noise with a spectrum of its own
-that no group explains.
-"""
+"""Corrections are accepted where their effect is, and leave the parameters as they are."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -114,11 +109,7 @@ def coloured(rng, count):
 
 @pytest.mark.parametrize('period', some_by_day((None, PERIOD), 1), ids=('once', 'with the motion'))
 def test_noise_with_a_memory_is_hardly_ever_accepted(robots, rng, period):
-    """
-    At most 5 % of joints take a group that is not there, whether it repeats or not.
-
-    60 joints: with a chance of 2 % each, seven or more would come once in three thousand times.
-    """
+    """At most 5 % of joints take a group that is not there, whether it repeats or not."""
     robot, accepted = robots['mixed'], dict.fromkeys(CORRECTIONS, 0)
     draws = 60
     for _ in range(draws):

@@ -116,21 +116,6 @@ def test_what_cannot_be_is_refused_by_name(ur5, reductions):
 # --- rotors ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(('value', 'error', 'told'), [
-    (0.4, 0.01, False), (-0.4, 0.1, True), (-0.4, 0.2, False),
-])
-def test_a_reflected_inertia_that_no_rotor_has_is_named(ur5, value, error, told):
-    """With its joint, value and error, where it is negative by more than three errors."""
-    model = true_model(ur5, draw_truth(ur5, 3))
-    theta, variance = model.theta_base.copy(), np.full(model.theta_base.size, 1e-6)
-    at = model.reduction.names.index('Ia4')
-    theta[at], variance[at] = value, error**2
-    notes = rotor_notes(replace(model, theta_base=theta, covariance=np.diag(variance)))
-    assert [f'wrist_1_joint {value:g} +- {error:g} kg m^2' in note for note in notes] == (
-        [True] if told else []
-    )
-
-
 RECIPE = Recipe()
 WEIGHTED = WeightedLeastSquares()
 
@@ -294,3 +279,18 @@ def test_estimators_and_laws_with_their_constants_are_taken_as_they_are():
         IdentifyOptions(estimator=estimator, friction='dictionary')
     with pytest.raises(UsageError, match=r'estimator gls was removed in 2\.0: use wls'):
         IdentifyOptions(estimator='gls')
+
+
+@pytest.mark.parametrize(('value', 'error', 'told'), [
+    (0.4, 0.01, False), (-0.4, 0.1, True), (-0.4, 0.2, False),
+])
+def test_a_reflected_inertia_that_no_rotor_has_is_named(ur5, value, error, told):
+    """With its joint, value and error, where it is negative by more than three errors."""
+    model = true_model(ur5, draw_truth(ur5, 3))
+    theta, variance = model.theta_base.copy(), np.full(model.theta_base.size, 1e-6)
+    at = model.reduction.names.index('Ia4')
+    theta[at], variance[at] = value, error**2
+    notes = rotor_notes(replace(model, theta_base=theta, covariance=np.diag(variance)))
+    assert [f'wrist_1_joint {value:g} +- {error:g} kg m^2' in note for note in notes] == (
+        [True] if told else []
+    )

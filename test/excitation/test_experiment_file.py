@@ -15,13 +15,14 @@ from robot_identification.errors import DescriptionError, UnsafeMotionError, Usa
 from robot_identification.excitation import (
     Budget, CRITERIA, design_excitation, extra_limits_from_content, find_experiment, Laboratory,
     load_experiment, make_generic_experiment, motion_limits, Obstacle, plan_study, slab,
-    Trajectory, usual_window,
+    Trajectory, USUAL_HOME, usual_window,
 )
 from robot_identification.excitation.experiment import (
     FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.experiment_file import extra_limits_to_content
-from robot_identification.excitation.experiment_plan import MARGINS
+from robot_identification.excitation.experiment_plan import home_pose, MARGINS
+from robot_identification.excitation.feasibility import Feasibility
 from robot_identification.execution.checks import check_nothing_unchecked
 from robot_identification.execution.safety import check_lab_margins
 from robot_identification.files import dump_yaml, read_yaml
@@ -282,3 +283,19 @@ def test_certificate_is_what_was_measured(ur5, experiment, designed):
     assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
     assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
     assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
+
+
+def test_home_is_usual_where_that_is_clear(ur5e):
+    """Among obstacles it is another pose, which is clear of them."""
+    window = usual_window(ur5e)
+    assert home_pose(ur5e, Laboratory(window=window)) == USUAL_HOME
+    # The tool of the usual pose is right in front of the arm, half a metre away.
+    blocked = Laboratory(
+        window=window, obstacles=(slab('table', 'below', 0.01), slab('wall', 'front', 0.35))
+    )
+    home = home_pose(ur5e, blocked)
+    assert home != USUAL_HOME
+    motion = plan_study(ur5e, blocked)[-1]
+    collision = Feasibility(ur5e, motion.experiment).collision
+    pose = np.array([[home[joint] for joint in ur5e.joint_names]])
+    assert collision.closest(pose, np.zeros(1)).distance > motion.experiment.clearance

@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-What each trajectory form promises of its own, and that a motion can be designed with it.
-
-Forms that are not closed promise nothing of their ends, and are not designed.
-"""
+"""What each trajectory form promises of its own, and that a motion can be designed with it."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -27,7 +23,7 @@ from robot_identification.excitation.parametrizations.point_to_point import (
     StaticPosesParametrization,
 )
 from robot_identification.model.registry import load_robot
-from scipy.interpolate import BPoly, make_interp_spline
+from scipy.interpolate import BPoly
 
 # Every form as it is without options, and the options that change what it computes.
 FORMS = {
@@ -111,18 +107,6 @@ def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
     path = tmp_path / 'trajectory.yaml'
     path.write_text(dump_trajectory(trajectory))
     assert load_trajectory(path).form == form
-
-
-def test_smooth_passage_is_the_quintic_spline(rng):
-    """Interpolated by SciPy with velocity and acceleration zero at both ends."""
-    form, coefficients = PARAMETRIZATIONS['via_points'](6, 'smooth', 7.0), rng.normal(size=7)
-    coefficients[0] = 0.0
-    values = np.concatenate([[0.0], coefficients[1:], [0.0]])
-    rest = [(1, 0.0), (2, 0.0)]
-    spline = make_interp_spline(np.arange(8.0), values, k=5, bc_type=(rest, rest))
-    t = np.linspace(0.0, 7.0, 141)
-    for order, basis in enumerate(form.basis(t)):
-        np.testing.assert_allclose(basis @ coefficients, spline(t, nu=order), atol=1e-10)
 
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -277,31 +277,6 @@ def changed(**changes):
     return lambda content: content['points'][1].update(changes)
 
 
-@pytest.mark.parametrize(
-    ('change', 'message'),
-    [
-        (lambda c: c.update(joint_names=['elbow', 'shoulder', 'hand']), 'hand not of the arm'),
-        (lambda c: c['points'].append('...'), r'points\[9\] .*ros2 topic echo --full-length'),
-        (lambda c: c['points'][1].pop('positions'), r'points\[1\]: missing positions'),
-        (changed(positions=[1.0]), r'points\[1\].positions is \[1.0\], a list of 2 numbers'),
-        (changed(velocities=[1e400, 1.0]), r'velocities: elbow is inf|Infinity'),
-        (changed(time_from_start={'sec': 0, 'nanosec': 0}), r'of points\[1\] is 0 s and that of'),
-        (changed(time_from_start={'sec': 0, 'nanosec': 10**9}), r'nanosec is 1000000000, a whole'),
-    ],
-)
-@pytest.mark.parametrize('kind', ['yaml', 'json'])
-def test_wrong_messages_are_refused_by_point_and_joint(original, write, change, message, kind):
-    content = message_of_nine(original)
-    change(content)
-    text = json.dumps(content) if kind == 'json' else dump_yaml(content)
-    with pytest.raises(DescriptionError, match=rf'motion.{kind}.*({message})'):
-        import_motion(write(f'motion.{kind}', text), JOINTS)
-
-
-def message_of_nine(original):
-    return message(original, rate=2.0)
-
-
 NOISE = np.array([0.4, 0.2])
 # A base with friction and rotors as `identify` has it, with a width that no experiment has.
 FRICTION = (CoulombFriction(0.02), ViscousFriction())

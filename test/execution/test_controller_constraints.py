@@ -187,11 +187,7 @@ def test_what_keeps_a_cancelled_motion_from_being_slowed_down_is_named(
 
 
 def test_scaling_is_told_to_a_controller_or_stated_by_its_hardware():
-    """
-    The newer plain controller hears a topic, unless an interface of its hardware is named.
-
-    The scaled one of ur_controllers follows that of its hardware, and publishes another.
-    """
+    """The newer plain controller hears a topic, unless an interface of its hardware is named."""
     plain = constraints_from_parameters(
         stated(**{'speed_scaling.initial_scaling_factor': 0.5}), JOINTS
     )

@@ -199,12 +199,7 @@ def test_a_stop_that_is_late_is_proved_anew(by_action, hold_ups):
 @pytest.mark.parametrize('pause', [0.02, 0.04, 0.06])
 @pytest.mark.parametrize('after', [0.4, 0.6, 0.9, 1.1])
 def test_a_simulation_that_stood_still_is_stopped_from_where_it_is(after, pause):
-    """
-    A busy machine keeps the simulation from running, too: its controller is behind its time.
-
-    After 0.04 s, too short to be noticed, speed was up to 1.16 of what was planned, acceleration
-    1.32.
-    """
+    """A busy machine keeps the simulation from running, too: its controller is behind its time."""
     for seed in range(12):
         world = moving(True, seed, after, simulated=True)
         world.pause_simulation(pause)

@@ -119,11 +119,7 @@ def test_a_robot_that_follows_too_late_is_stopped(delay):
 @settings(max_examples=12)
 @given(offset=st.floats(0.005, 0.3), sign=st.sampled_from([-1.0, 1.0]))
 def test_an_offset_is_the_error(offset, sign):
-    """
-    A joint that is to stand still and stands elsewhere: its distance, and its name.
-
-    From the margin on of what is plausible in one look, it is taken for a wrong reading.
-    """
+    """A joint that is to stand still and stands elsewhere: its distance, and its name."""
     aside = np.array([0.0, 0.0, sign * offset])
     follower = Follower(tracking=0.31)
     while follower.time < DURATION:

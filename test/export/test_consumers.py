@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Every exported file, read again by a program that knows nothing of this package.
-
-Torques of bodies are asked to 1e-9 of the largest: all of them are sums of some hundred products
-of doubles, and the requirement is 1e-6.
-"""
+"""Every exported file, read again by a program that knows nothing of this package."""
 
 import ctypes.util
 from dataclasses import replace
@@ -316,26 +311,26 @@ def law(load):
 
 
 @pytest.fixture(scope='module')
-def model(robot):
+def worn_model(robot):
     """Return a model with friction that falls from rest and grows with load."""
     found = model_with(robot, 'stribeck,viscous,load')
     return replace(found, covariance=1e-4 * np.diag(found.theta_base**2 + 1e-6))
 
 
-def test_usd_lays_the_identified_friction_over_joints(model, tmp_path):
+def test_usd_lays_the_identified_friction_over_joints(worn_model, tmp_path):
     """Per degree for joints that turn: what PhysX multiplies by 57.3 is per radian again."""
     pxr = pytest.importorskip('pxr', reason='usd-core, the reader of USD, is not installed')
     from pxr import Sdf, Usd, UsdPhysics
     assert pxr
     base = Usd.Stage.CreateNew(str(tmp_path / 'arm.usda'))
-    for name in model.robot.joint_names:
+    for name in worn_model.robot.joint_names:
         kind = UsdPhysics.PrismaticJoint if name == 'slide' else UsdPhysics.RevoluteJoint
         kind.Define(base, f'/World/joints/{name}')
-    (tmp_path / 'over.usda').write_text(export_usd(model, '/World/joints'))
+    (tmp_path / 'over.usda').write_text(export_usd(worn_model, '/World/joints'))
     base.GetRootLayer().subLayerPaths.append('over.usda')
     base.GetRootLayer().Save()
     stage = Usd.Stage.Open(str(tmp_path / 'arm.usda'))
-    for name in model.robot.joint_names:
+    for name in worn_model.robot.joint_names:
         prim = stage.GetPrimAtPath(f'/World/joints/{name}')
         axis, scale = ('linear', 1.0) if name == 'slide' else ('angular', 180.0 / np.pi)
         assert prim.IsDefined()
@@ -358,14 +353,14 @@ def test_usd_lays_the_identified_friction_over_joints(model, tmp_path):
         assert values[f'{start}:staticFrictionEffort'] == pytest.approx(static, rel=1e-2)
 
 
-def test_a_pack_has_its_models_and_says_how_they_were_drawn(model):
-    files = simulation_pack(model, ExportOptions(models=12, seed=3))
+def test_a_pack_has_its_models_and_says_how_they_were_drawn(worn_model):
+    files = simulation_pack(worn_model, ExportOptions(models=12, seed=3))
     assert {'arm.urdf', 'arm.xml', 'arm_joints.usda', 'isaac_lab.py',
             'randomization.json', 'models/00.xml', 'models/11.xml'} <= set(files)
     content = json.loads(files['randomization.json'])
     assert (content['seed'], len(content['models'])) == (3, 12)
-    assert simulation_pack(model, ExportOptions(models=12, seed=3)) == files
-    assert simulation_pack(model, ExportOptions(models=12, seed=4)) != files
+    assert simulation_pack(worn_model, ExportOptions(models=12, seed=3)) == files
+    assert simulation_pack(worn_model, ExportOptions(models=12, seed=4)) != files
     mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
     for entry in content['models']:
         arm = mujoco.MjModel.from_xml_string(files[entry['file']])

@@ -184,7 +184,7 @@ PAGE = Path(__file__).parents[2] / 'docs' / 'export.md'
 
 
 @pytest.fixture(scope='module')
-def models(robots):
+def controller_models(robots):
     """Return models of several arms, and one with friction of every kind, by name."""
     made = exported_models(robots)
     arm = made['everything'].robot
@@ -193,8 +193,8 @@ def models(robots):
 
 
 @pytest.fixture(scope='module')
-def texts(models):
-    return {name: export_controller(model) for name, model in models.items()}
+def texts(controller_models):
+    return {name: export_controller(model) for name, model in controller_models.items()}
 
 
 @pytest.fixture(scope='module')
@@ -207,12 +207,12 @@ def example():
 
 @pytest.mark.parametrize('name', ['everything', 'dictionary'])
 def test_the_page_computes_gravity_and_friction_from_the_file_alone(
-    models, texts, example, name, rng, tmp_path, monkeypatch
+    controller_models, texts, example, name, rng, tmp_path, monkeypatch
 ):
     """As `FeedForward` does of the model whose bodies are the consistent ones."""
     # Rows of the table that a straight line replaces cost 1e-7 of the largest friction; 1e-6 of
     # the largest torque is asked.
-    model = models[name]
+    model = controller_models[name]
     robot = model.robot
     monkeypatch.chdir(tmp_path)
     Path('ur5_feed_forward.yaml').write_text(texts[name])
@@ -244,12 +244,12 @@ MAY_CHANGE = (
 
 
 @pytest.fixture(scope='module')
-def model():
+def scene_arm():
     return scene_model()
 
 
-def exported(model, path, **options):
-    return make_mjcf(model, path, ExportOptions(**options))
+def exported(scene_arm, path, **options):
+    return make_mjcf(scene_arm, path, ExportOptions(**options))
 
 
 def write(found, output):
@@ -264,36 +264,36 @@ def torques(mujoco, path, motion, names=JOINTS):
     return mujoco_torque(mujoco, mujoco.MjModel.from_xml_path(str(path)), motion, names)
 
 
-def assert_moves_like(mujoco, path, model, rng, names=JOINTS):
+def assert_moves_like(mujoco, path, scene_arm, rng, names=JOINTS):
     """Check the torques of a scene: sums of some hundred products of doubles."""
-    motion = random_motion(model, rng)
-    expected = rigid_torque(model, motion, with_rotors=True)
+    motion = random_motion(scene_arm, rng)
+    expected = rigid_torque(scene_arm, motion, with_rotors=True)
     found = torques(mujoco, path, motion, names)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize('newline', [b'\n', b'\r\n'])
-def test_the_scene_moves_as_the_model_says(mujoco, model, rng, tmp_path, newline):
+def test_the_scene_moves_as_the_model_says(mujoco, scene_arm, rng, tmp_path, newline):
     """In frames that are not the description's, at a place where the description is not."""
     before = write_scene(tmp_path / 'in', newline=newline)
-    motion = random_motion(model, rng)
-    expected = rigid_torque(model, motion, with_rotors=True)
+    motion = random_motion(scene_arm, rng)
+    expected = rigid_torque(scene_arm, motion, with_rotors=True)
     assert np.abs(torques(mujoco, before, motion) - expected).max() > 1.0
-    path = write(exported(model, before), tmp_path / 'out' / 'cell.xml')
-    assert_moves_like(mujoco, path, model, rng)
+    path = write(exported(scene_arm, before), tmp_path / 'out' / 'cell.xml')
+    assert_moves_like(mujoco, path, scene_arm, rng)
     scene = mujoco.MjModel.from_xml_path(str(path))
-    names = model.parameters.names
+    names = scene_arm.parameters.names
     for k, name in enumerate(JOINTS):
         dof = scene.joint(name).dofadr[0]
         for symbol, value in (('Ia', scene.dof_armature), ('fv', scene.dof_damping),
                               ('fc', scene.dof_frictionloss)):
             index = names.index(f'{symbol}{k + 1}')
-            assert value[dof] == pytest.approx(model.theta_consistent[index])
+            assert value[dof] == pytest.approx(scene_arm.theta_consistent[index])
 
 
-def test_nothing_else_changes_byte_by_byte(mujoco, model, tmp_path):
+def test_nothing_else_changes_byte_by_byte(mujoco, scene_arm, tmp_path):
     before = write_scene(tmp_path)
-    found = exported(model, before)
+    found = exported(scene_arm, before)
     assert [path.name for path in found.changed] == ['arm.xml']
     texts = [files[tmp_path / 'arm' / 'arm.xml'] for files in (found.before, found.after)]
     assert texts[0] != texts[1]
@@ -310,9 +310,9 @@ def test_nothing_else_changes_byte_by_byte(mujoco, model, tmp_path):
     assert texts[1].count(b'\r\n') == texts[0].count(b'\r\n') - 1, 'one inertial had two lines'
 
 
-def test_a_changed_scene_does_not_change_again(mujoco, model, tmp_path):
-    path = write(exported(model, write_scene(tmp_path / 'in')), tmp_path / 'out' / 'cell.xml')
-    again = exported(model, path)
+def test_a_changed_scene_does_not_change_again(mujoco, scene_arm, tmp_path):
+    path = write(exported(scene_arm, write_scene(tmp_path / 'in')), tmp_path / 'out' / 'cell.xml')
+    again = exported(scene_arm, path)
     assert again.changed == []
     assert again.links == ()
 
@@ -328,9 +328,11 @@ def test_a_changed_scene_does_not_change_again(mujoco, model, tmp_path):
     (b'mass="0.3" diaginertia', b'mass="30" diaginertia',
      "no body is left for the link of 'reach' once hand are taken"),
 ])
-def test_what_the_scene_cannot_hold_is_refused_by_name(mujoco, model, tmp_path, old, new, words):
+def test_what_the_scene_cannot_hold_is_refused_by_name(
+    mujoco, scene_arm, tmp_path, old, new, words
+):
     assert ARM.count(old) == 1
     path = write_scene(tmp_path, arm=ARM.replace(old, new))
     with pytest.raises(DescriptionError) as caught:
-        exported(model, path)
+        exported(scene_arm, path)
     assert words in str(caught.value)

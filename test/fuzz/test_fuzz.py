@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-No changed file makes a reader fall over, hang, take all memory or write elsewhere.
-
-An input follows from the name of its target and its index. What fails is shown with both, and
-`test/fuzz/replay.py` reads it again.
-"""
+"""No changed file makes a reader fall over, hang, take all memory or write elsewhere."""
 
 import os
 

@@ -499,3 +499,10 @@ def test_stops_beside_curves(rng):
                         values[:, row, at], deflections[:, 0] / radii[0], rtol=0.0, atol=1e-13
                     )
         basis.restart()
+
+
+def test_speeds_go_from_sliding_to_the_fastest():
+    """Where a joint hardly moves, from a tenth of what it does."""
+    np.testing.assert_allclose(SPEEDS[[0, -1]], [0.05, 2.0])
+    np.testing.assert_allclose(np.diff(SPEEDS), np.diff(SPEEDS)[0])
+    np.testing.assert_allclose(sliding_speeds(0.03)[[0, -1]], [0.003, 0.03])

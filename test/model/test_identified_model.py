@@ -12,8 +12,9 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
-    dump_model, FRICTION_LAWS, IdentifiedModel, JointEncoders, KinematicFilter, load_model,
-    make_standard_parameters, Motion, parse_friction, reduce_to_base, SignalSource,
+    Discrepancy, discrepancy_from_content, dump_model, FRICTION_LAWS, IdentifiedModel,
+    JointEncoders, KinematicFilter, load_model, make_standard_parameters, Motion, parse_friction,
+    reduce_to_base, SignalSource,
 )
 from robot_identification.model.kinematic_filter import (
     kinematic_filter_from_options, OPTIONS_BY_KIND,
@@ -203,3 +204,37 @@ def test_a_file_holds_what_the_kind_needs(kind):
 def test_a_series_needs_its_period():
     with pytest.raises(DescriptionError, match='needs the period'):
         KinematicFilter('fourier')
+
+
+@pytest.fixture
+def discrepancy(robots, rng):
+    """Return a discrepancy of two joints and all gains, and the names and count of its model."""
+    robot = robots['mixed']
+    b = len(make_model(robot).theta_base)
+    root, absorbed = rng.normal(size=(11, 11)), rng.normal(size=(b, 11))
+    return Discrepancy((0, 2), (1, 3), True, root @ root.T, absorbed), robot.joint_names, b
+
+
+@pytest.mark.parametrize(('key', 'value', 'message'), [
+    ('joints', ['elbow'], r'joints is \[.elbow.\]: names among'),
+    ('orders', [0, 1], 'orders of .* are'),
+    ('of_gains', 1, 'of_gains is 1'),
+    ('of_gains', False, 'second_moments is'),
+    ('second_moments', [[1.0]], r'second_moments is \[\[1.0\]\]: finite numbers of shape'),
+    ('second_moments', np.full((11, 11), NAN).tolist(), 'second_moments is'),
+    ('absorbed', [[0.0] * 11], 'absorbed is'),
+    ('colour', 'blue', 'unknown key colour'),
+])
+def test_a_wrong_discrepancy_is_refused(discrepancy, key, value, message):
+    discrepancy, names, b = discrepancy
+    with pytest.raises(DescriptionError, match=message):
+        discrepancy_from_content({**discrepancy.content(names), key: value}, names, b)
+
+
+def test_a_discrepancy_has_six_digits(discrepancy):
+    discrepancy, names, b = discrepancy
+    read = discrepancy_from_content(json.loads(json.dumps(discrepancy.content(names))), names, b)
+    for name in ('joints', 'orders', 'of_gains'):
+        assert getattr(read, name) == getattr(discrepancy, name)
+    for name in ('second_moments', 'absorbed'):
+        np.testing.assert_allclose(getattr(read, name), getattr(discrepancy, name), rtol=5.1e-6)

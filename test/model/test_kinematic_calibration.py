@@ -248,14 +248,6 @@ def test_arms_without_a_table_to_correct_are_refused(conf, driver_yaml):
         calibrate(youbot, youbot.urdf.text, read_calibration(path), str(path))
 
 
-def test_a_table_that_is_not_the_descriptions_is_refused(conf):
-    """A UR5's YAML with a UR10's description: the table is wrong, whatever the calibration."""
-    mixture = load_robot('ur5', urdf=find_urdf('ur10'))
-    zero = DhCorrections(*np.zeros((4, 6)))
-    with pytest.raises(DescriptionError, match='table in the robot YAML does not describe this'):
-        calibrate(mixture, mixture.urdf.text, zero, 'calibration.conf')
-
-
 @pytest.mark.parametrize('key', ['a', 'alpha'])
 def test_corrections_that_no_joint_can_take_are_refused(conf, key):
     """They would be lost in silence: the flange would not be the controller's."""

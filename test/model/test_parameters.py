@@ -24,7 +24,7 @@ from robot_identification.model.base_parameters import (
     PREFERENCES, random_motion, reduce_to_base, upper_bound,
 )
 from robot_identification.model.base_structure import (
-    find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
+    find_symbols, Monomial, Term, to_latex, to_plain, to_text,
 )
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters, split_name
@@ -160,25 +160,6 @@ def test_what_no_law_explains_is_given_as_a_number():
     assert to_text(expression) == 'Izz1 - 0.25 (m2 + m3)'
     assert to_latex(expression) == r'I_{zz,1} - 0.25 (m_{2} + m_{3})'
     assert to_plain(expression)[1] == {'parameter': 'm2', 'value': -0.25, 'coefficient': []}
-
-
-def test_how_expressions_are_written():
-    """Powers, factors, fractions and signs; a sum stands in brackets before its parameter."""
-    a, d = (('a2', 1),), (('d4', 2),)
-    expression = (
-        Term('mx1', 1.0, (Monomial(1.0, ()),)),
-        Term('m2', 0.0, (Monomial(-2.0, a),)),
-        Term('Ixz3', 0.0, (Monomial(1.0, (('a2', -1),)),)),
-        Term('m4', 0.0, (Monomial(1.0, d), Monomial(-1.0, (('a2', 2),)))),
-    )
-    assert to_text(expression) == 'mx1 - 2 a2 m2 + 1/a2 Ixz3 + (d4^2 - a2^2) m4'
-    assert to_latex(expression) == (
-        r'mx_{1} - 2 a_{2} m_{2} + \\frac{1}{a_{2}} I_{xz,3} + '
-        r'(d_{4}^{2} - a_{2}^{2}) m_{4}'
-    ).replace('\\\\', '\\')
-    assert [latex_symbol(name) for name in ('m4', 'Ixx3', 'fc6', 'Ia10', 'd5', 'f01')] == [
-        'm_{4}', 'I_{xx,3}', 'f_{c,6}', 'I_{a,10}', 'd_{5}', 'f_{0,1}',
-    ]
 
 
 UR = (

@@ -384,12 +384,7 @@ ENDED_AT = {'killed_early': 150, 'killed_late': 341, 'interrupted': 478}
 
 
 def test_a_recorder_that_is_ended_keeps_what_it_has_written(graph, tmp_path):
-    """
-    Of a killed one each bag is good up to 0.5 s of stamps before, and says what was noted.
-
-    One that was interrupted has all messages, and its bag is complete. That all signals do the
-    same is shown of every node.
-    """
+    """Of a killed one each bag is good up to 0.5 s of stamps before, and says what was noted."""
     processes, states = {}, {}
     publisher = graph.node.create_publisher(JointState, '/joint_states', RELIABLE)
     for name in ENDED_AT:

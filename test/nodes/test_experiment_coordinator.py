@@ -255,12 +255,7 @@ def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
 
 
 def test_a_runner_that_is_killed_in_motion_is_missed_within_seconds(lab):
-    """
-    The graph would show it for 20 s more; while it answers the motion may last.
-
-    Its services stay here, as those of a process that was killed. Five seconds without an answer,
-    and two each for two calls that have none; the rest is a busy machine.
-    """
+    """The graph would show it for 20 s more; while it answers the motion may last."""
     lab.runner.lasts = True
     lab.start('record')
     lab.arm()

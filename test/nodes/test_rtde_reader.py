@@ -3,24 +3,20 @@
 
 """The RTDE reader: what a robot tells is on topics, and what is wrong is on /diagnostics."""
 
-import json
-from pathlib import Path
 import re
 import signal
-from xml.etree import ElementTree
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, value
 import numpy as np
 import pytest
-from robot_identification.nodes.rtde_reader import JOINT_KEYS, JOINTS, judge, KEYS, MESSAGES
+from robot_identification.nodes.rtde_reader import JOINT_KEYS, JOINTS, judge, MESSAGES
 from robot_identification.rtde.client import TYPES
 from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
 from ros_helpers import own_graph, seconds, told_in, wait_until
 from sensor_msgs.msg import JointState
 
-CONFIG = Path(__file__).resolve().parents[2] / 'config'
 RATE = 50.0
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 ALL_KEYS = [key for key in FIELDS if key != 'timestamp']
@@ -188,20 +184,3 @@ def test_every_type_has_its_message():
         sent = value(key, 3)
         found = message(data=convert(sent)).data
         assert (tuple(found) if isinstance(sent, tuple) else found) == sent
-
-
-def test_the_layouts_show_what_is_published():
-    """Those of PlotJuggler and Foxglove: six joints of each of the keys that are published."""
-    names = [
-        curve.get('name')
-        for curve in ElementTree.parse(CONFIG / 'plotjuggler' / 'rtde.xml').iter('curve')
-    ]
-    panels = json.loads((CONFIG / 'foxglove' / 'rtde.json').read_text())
-    paths = [
-        path['value'] for panel in panels['configById'].values() for path in panel['paths']
-    ]
-    assert sorted(names) == sorted(
-        f'/rtde/{key}/{joint}/effort' for key in KEYS for joint in JOINTS
-    )
-    assert sorted(paths) == sorted(f'/rtde/{key}.effort[{k}]' for key in KEYS for k in range(6))
-    assert str(panels['layout']).count('Plot!') == len(panels['configById']) == len(KEYS)

@@ -1,11 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-The simulated robot stands where ur_robot_driver stands: same topics, names, units, manners.
-
-What each of its faults does is tested in test/simulation.
-"""
+"""The simulated robot stands where ur_robot_driver stands: same topics, names, units, manners."""
 
 from contextlib import contextmanager
 from itertools import pairwise

@@ -275,11 +275,7 @@ def torque_at(time):
 
 @pytest.mark.parametrize('fc, fv, order', [(0.0, 0.0, 2.0), (4.0, 3.0, 1.0)])
 def test_an_arm_moves_as_mujoco_moves_it(fc, fv, order):
-    """
-    Errors of the step fall with its second power, with friction with its first.
-
-    MuJoCo's own steps are 20 us, a hundredth of ours and of fourth order but for friction.
-    """
+    """Errors of the step fall with its second power, with friction with its first."""
     robot = made_up(mixed_urdf())
     model = known_model(
         robot, 'coulomb,viscous', prior_inertial_parameters(robot), fc=fc, fv=fv, Ia=ROTORS
@@ -323,12 +319,7 @@ def test_a_torque_error_drifts_by_half_of_its_acceleration_times_time_squared(ro
     ('coulomb', {'fc': 8.0}), ('coulomb_sign', {'fcs': 8.0}),
 ])
 def test_dry_friction_stops_a_joint_and_holds_it(law, values):
-    """
-    A joint that coasts stops where I v^2 / (2 fc) says, and does not chatter.
-
-    Steps of a millisecond are hundreds of times the time constant of the passage through rest;
-    the last of them is where the joint stops: v h.
-    """
+    """A joint that coasts stops where I v^2 / (2 fc) says, and does not chatter."""
     v = 2.0
     q = turned(known_wheel(law, **values), [[0.0]], dq=v)[:, 0]
     assert q[-1] == pytest.approx(0.25 * v**2 / (2.0 * 8.0), abs=v * 0.001)

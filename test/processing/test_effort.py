@@ -345,26 +345,6 @@ def test_wrong_units_are_named(arm, name, factor, words):
     assert 'rad/s' in message
 
 
-@pytest.mark.parametrize('name', ['q', 'dq'])
-def test_a_flipped_sign_is_named(arm, name):
-    robot, recording = arm
-    message = refusal(changed(recording, name, [1], np.negative))
-    assert 'flipped' in message
-    assert robot.joint_names[1] in message
-    assert robot.joint_names[0] not in message
-
-
-@pytest.mark.parametrize('name', ['q', 'dq'])
-@pytest.mark.parametrize('pair', [(1, 2), (0, 4)])
-def test_swapped_joints_are_both_named(arm, name, pair):
-    robot, recording = arm
-    message = refusal(changed(recording, name, list(pair), lambda values: values[:, ::-1]))
-    assert 'swapped' in message
-    named = {joint for joint in robot.joint_names if joint in message}
-    assert named == {robot.joint_names[j] for j in pair}
-    assert '--joint-names' in message
-
-
 def test_a_clock_at_another_speed_is_named(arm):
     """Played at half speed, and stamped when it was recorded."""
     _, recording = arm

@@ -253,12 +253,7 @@ def test_hysteresis_is_no_delay(simulated, delay):
 
 
 def test_parts_between_gaps_count_together(simulated, rows_of):
-    """
-    Three parts of three seconds are too short each: their columns would explain noise.
-
-    The longest part alone was looked at, and a Panda at 1 kHz with gaps every 5 s was said to
-    have effort 11.6 +- 2.3 ms early, where all of it says 0 +- 2 ms.
-    """
+    """Three parts of three seconds are too short each: their columns would explain noise."""
     robot, _, recording = simulated
     kept = np.mod(recording.stamps, 3.3) < 3.2
     found = run(rows_of(late(recording, 0.008), np.flatnonzero(kept)), robot).found_delay

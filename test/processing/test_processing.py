@@ -17,6 +17,7 @@ from robot_identification.processing.repairs import (
     longest_bridged, order_by_time, sampling_period, TURN,
 )
 from robot_identification.recording.recording import Recording
+from robot_identification.validation.folds import Folds, hold_out
 
 RATE = 125.0
 FILTER = KinematicFilter(cutoff=9.0)
@@ -312,7 +313,7 @@ def test_a_clock_that_was_set_back_is_found(step):
     np.testing.assert_array_equal(timeline.branch, np.arange(1000) >= 500)
     np.testing.assert_allclose(timeline.stamps, STAMPS, atol=1e-9)
     np.testing.assert_array_equal(timeline.order, np.arange(1000))
-    assert f'set back by {step - PERIOD:.3f} s' in timeline.notes()[0]
+    assert f'set back by {step - REPAIR_PERIOD:.3f} s' in timeline.notes()[0]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -388,3 +389,18 @@ def test_a_position_within_one_turn_goes_on(exact, lowest):
     np.testing.assert_allclose(found.motion.dq, clean.motion.dq, atol=1e-9)
     np.testing.assert_allclose(found.motion.ddq, clean.motion.ddq, atol=1e-7)
     assert not any('jump' in text for text in clean.notes)
+
+
+def test_blocks_of_a_repeated_recording_hold_out_its_phases():
+    """What is judged was not trained on in another period: the phases of both are apart."""
+    dataset = run(record(), KinematicFilter('butterworth', cutoff=9.0))
+    folds = list(hold_out(dataset, dataset.fitted, Folds(5, 0.1)))
+    assert len(folds) == 5
+    phase = (dataset.stamps - dataset.stamps[0]) % PERIOD
+    for training, held_out in folds:
+        apart = np.abs(phase[training][:, None] - phase[held_out])
+        # The period is known to a sample, which four periods add up.
+        assert np.minimum(apart, PERIOD - apart).min() > 0.1 - 5.0 / RATE
+    assert 'of the period' in Folds(5, 0.1).describe([dataset])
+    # A block of 0.8 s with a second on both sides would leave a third of the period.
+    assert Folds(5, 1.0).period_of(dataset) is None

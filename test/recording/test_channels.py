@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording import (
-    DRIVER, driver_remarks, DriverRecord, hardware_record, NOT_KNOWN, read_driver_record,
-    with_states,
+    DRIVER, driver_remarks, DriverRecord, hardware_record, read_driver_record, with_states,
 )
 from robot_identification.recording.bag import read_recording
 
@@ -140,16 +139,6 @@ def test_states_of_the_ur_driver(read, serialize):
     assert recording.channels['robot_mode'].stamps == pytest.approx([-1.0], abs=1e-9)
 
 
-@pytest.mark.parametrize(('topic', 'kind', 'value'), [
-    ('/rtde/speed_scaling', 'example_interfaces/msg/Float64', 0.5),
-    ('/io_and_status_controller/safety_mode', 'std_msgs/msg/Int32', 3),
-])
-def test_states_of_other_types(read, serialize, topic, kind, value):
-    """A share stays one; a simulated robot has no ur_dashboard_msgs."""
-    recording = read({(topic, kind): [(times(1)[0], serialize(kind, value))]})
-    assert recording.channels[topic.rpartition('/')[2]].values.tolist() == [[value]]
-
-
 def test_of_several_arms_the_nearest_topics_are_taken(read, array):
     """By what their names share with that of the joint states; the others are noted."""
     recording = read({
@@ -220,13 +209,6 @@ def test_a_description_names_hardware_and_its_arguments():
         package='ur_robot_driver', hardware=PLUGIN, robot_type='ur5e',
         use_currents_as_efforts=False, calibration_hash='calib_123',
     )
-
-
-def test_an_older_driver_does_not_say_what_effort_is():
-    """Its description has no such argument: that is not known, and not false."""
-    record = hardware_record(description((PLUGIN, {'ur_type': 'ur5e'})))
-    assert record.use_currents_as_efforts is None
-    assert ('use_currents_as_efforts', NOT_KNOWN) in record.describe()
 
 
 @pytest.mark.parametrize('prefix', ['', 'left_'])

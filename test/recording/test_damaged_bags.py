@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-A corpus of damaged bags: a recording that is a prefix of the good one, or a typed error.
-
-Every entry makes one file or folder from a good bag. Nothing may happen but these two things:
-another exception, a value that was never recorded, or memory that a small file cannot need.
-"""
+"""A corpus of damaged bags: a recording that is a prefix of the good one, or a typed error."""
 
 from itertools import pairwise
 import os

@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.robot_model import plain_encoders
-from robot_identification.recording import cdr
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.cdr import group_by_layout, Walker
 from robot_identification.recording.joint_states import (
@@ -83,17 +82,6 @@ def test_a_block_is_what_its_messages_are(to_cdr, found, repeats):
         np.testing.assert_array_equal(together[1], stamps)
         for quantity, array in zip(('position', 'velocity', 'effort'), values, strict=True):
             np.testing.assert_array_equal(together[2][quantity], np.array(array))
-
-
-def test_messages_of_many_layouts_are_decoded_singly(good, to_cdr):
-    """More layouts than are looked for in the whole block: the same rows, in the same order."""
-    raw = [to_cdr(message, 'f' * k) for k, message in enumerate(good[:80])]
-    groups, damage = group_by_layout([data for _, data in raw], walk_joint_state)
-    assert damage is None
-    assert len(groups) == 80 > cdr.LARGEST_LAYOUTS
-    np.testing.assert_array_equal(
-        table_of(raw)[2]['effort'], [message.effort for message in good[:80]]
-    )
 
 
 @pytest.mark.parametrize('share', [0.0, 0.02, 0.3, 0.6, 0.99])

@@ -45,19 +45,6 @@ def test_words_of_a_name(name, quantity, unit, wanted):
         assert (found.quantity, found.natural, found.wanted) == (quantity, unit, wanted)
 
 
-@pytest.mark.parametrize(('name', 'unit'), [
-    ('pos_7_deg', 'deg'), ('speed 7 [rad/s]', 'rad/s'), ('speed_7_rad_s', 'rad/s'),
-    ('vel7 (deg/s)', 'deg/s'), ('I_7_mA', 'mA'), ('torque 7 [Nm]', 'Nm'), ('tau_7_N_m', 'Nm'),
-    ('angle 7 / deg', 'deg'), ('Winkel 7 [°]', 'deg'), ('q7', ''),
-])
-def test_units_in_names(name, unit):
-    from robot_identification.recording.column_names import unit_of
-
-    column = take_apart(name)
-    found = classify([INDEX if word == '7' else word for word in column.words])
-    assert (unit_of(column.unit, found.quantity) or found.unit) == unit
-
-
 @settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(tuple(UNITS['time'])), st.sampled_from(('rad', 'deg')),

@@ -17,7 +17,9 @@ import pinocchio as pin
 import pytest
 from report import report_cases
 from report.report_cases import some_motion
-from robot_identification.estimation.uncertainty.intervals import find_needed_terms
+from robot_identification.estimation.uncertainty.intervals import (
+    find_needed_terms, schwarz_criterion,
+)
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import standard_torque
@@ -26,6 +28,7 @@ from robot_identification.model.urdf import parse_urdf
 from robot_identification.report.corrections import corrections_section
 from robot_identification.report.effort_figures import joint_positions
 from robot_identification.report.explanation import effort_parts, score_fit, Scored
+from robot_identification.report.figures import decimate, MAXIMUM_POINTS
 from robot_identification.report.friction import (
     friction_picture, friction_points, sliding_friction,
 )
@@ -34,10 +37,9 @@ from robot_identification.report.plot import Drawing, UNITS
 from robot_identification.report.reports import (
     render_identification_report, render_validation_report,
 )
-from robot_identification.report.residuals import collect_residuals, whiteness_words
-from robot_identification.report.trajectory_report import (
-    _joint_drawings, hardly_shown, judge_trajectory, render_trajectory_report,
-)
+from robot_identification.report.residuals import collect_residuals, spectrum_of, whiteness_words
+from robot_identification.report.text_report import results_text
+from robot_identification.report.trajectory_report import _joint_drawings, render_trajectory_report
 from robot_identification.validation.validation import errors_on, predict_effort, validate
 
 MAXIMUM_BYTES = 5_000_000
@@ -47,7 +49,7 @@ AWKWARD = 'shoulder $\\frac$ 肩 " onload="alert(1)'
 
 
 @pytest.fixture(scope='module')
-def identification():
+def awkward():
     """Return a small identification whose joints have names nobody would choose."""
     return report_cases.identify_chain(
         2, 1, 600, names=(HOSTILE, AWKWARD), source=f'/bags/{HOSTILE}\x1b[31m'
@@ -96,29 +98,29 @@ def check_page(text):
     return page
 
 
-def test_identification_report_stands_alone(identification):
-    page_text = render_identification_report(identification, command_line='identify <bag>')
+def test_identification_report_stands_alone(awkward):
+    page_text = render_identification_report(awkward, command_line='identify <bag>')
     page = check_page(page_text)
     assert HOSTILE not in page_text, 'its marks are escaped'
     assert page_text == render_identification_report(
-        identification, command_line='identify <bag>'
+        awkward, command_line='identify <bag>'
     )
-    verdict = identification.verdict
+    verdict = awkward.verdict
     assert verdict.level.capitalize() in page.text
     # What is to be typed is marked as such, and loses its backticks.
     next_step = verdict.next_step.replace('`', '')
-    for text in (*verdict.reasons, next_step, *identification.notes, 'identify <bag>'):
+    for text in (*verdict.reasons, next_step, *awkward.notes, 'identify <bag>'):
         assert text in page.text
     assert HOSTILE in page.text and AWKWARD in page.text
     assert all(
-        entry.expression in page.text for entry in inertial_coefficients(identification.model)
+        entry.expression in page.text for entry in inertial_coefficients(awkward.model)
     )
     assert 'white residuals' in page.text
     assert 'the truth' not in page.text
 
 
-def test_validation_report_stands_alone(identification):
-    model = identification.model
+def test_validation_report_stands_alone(awkward):
+    model = awkward.model
     datasets = [report_cases.record(model.robot, f'/bags/{seed}', seed) for seed in (1, 2)]
     validation = validate(model, datasets)
     text = render_validation_report(
@@ -242,17 +244,6 @@ def collected(bags):
 
 def noise(seed=0):
     return np.random.default_rng(seed).normal(size=(SAMPLES, 2))
-
-
-def test_white_noise_is_called_white(recording):
-    """The bands hold 99 % of the correlations, and all samples are independent."""
-    fitted = collected([scored(recording, noise())])
-    for one in fitted:
-        assert one.is_white and one.finding() == 'white'
-        # Fifty correlations, of which one in a hundred is outside: four are once in a thousand.
-        assert one.outside <= 0.08
-        assert one.independent > 0.8 * len(one)
-    assert 'cannot be distinguished from white noise' in whiteness_words(fitted)
 
 
 def test_noise_with_memory_is_not_white(recording):
@@ -414,31 +405,6 @@ def test_a_certified_motion_is_told_with_its_hash(case):
     assert 'data:image/png' not in page
 
 
-def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
-    robot, found, _, evaluation = case
-    verdict = judge_trajectory(robot, found, evaluation, '')
-    assert verdict.level == 'usable'
-    assert any('collision: NOT CHECKED' in reason for reason in verdict.reasons)
-    # A URDF states no limit of acceleration.
-    assert verdict.reasons[0].startswith('acceleration: NOT CHECKED')
-    assert 'the runner of a real arm refuses' in verdict.next_step
-    sure = replace(evaluation, weak=tuple(
-        replace(one, standard_error=0.01, prior=1.0) for one in evaluation.weak
-    ))
-    assert not hardly_shown(sure)
-    seen = {**found.certificate, 'not_checked': [], 'collision': {
-        'clearance': 0.02, 'nearest': 0.05, 'pair': ['a', 'b'], 'time': 1.0, 'obstacles': {},
-    }}
-    proved = found.with_certificate(seen)
-    assert judge_trajectory(robot, proved, sure, '').level == 'good'
-    made_up = judge_trajectory(robot, proved, sure, '', 'the masses look like placeholders')
-    assert made_up.level == 'usable'
-    assert made_up.reasons[0] == 'the masses look like placeholders'
-    hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
-    assert 'left for friction' in ' '.join(judge_trajectory(robot, hungry, sure, '').reasons)
-    assert judge_trajectory(robot, hungry, sure, '').level == 'usable'
-
-
 SVG = '{http://www.w3.org/2000/svg}'
 # Of one panel of 100 by 50 points: inches.
 WIDTH, HEIGHT = 144.0 / 72.0, 94.0 / 72.0
@@ -495,3 +461,47 @@ def test_texts_cannot_be_taken_for_markup(drawing, panel):
     texts = [text.text for text in parsed(drawing).iter(f'{SVG}text')]
     assert texts.count(hostile) == 2 and 'below' in texts
     assert hostile not in drawing.picture('', hostile).markup
+
+
+def test_schwarz_criterion_by_hand(found):
+    """``N log(s^2)`` summed over joints, and log(rows) for each parameter and noise."""
+    problem, unknowns = found.estimate.problem, found.estimate.unknowns
+    variance = problem.squared_residuals(unknowns) / problem.samples
+    expected = 0.1 * problem.samples @ np.log(variance)
+    expected += (problem.size + 3) * np.log(0.1 * problem.samples.sum())
+    assert schwarz_criterion(problem, unknowns, 0.1) == pytest.approx(expected)
+
+
+def test_the_spectrum_has_the_variance_of_the_residual(recording):
+    """Its square's integral is the variance, and a tone stands where its frequency is."""
+    t = recording.stamps
+    tone = np.sqrt(2.0) * np.sin(2.0 * np.pi * 7.0 * t)
+    left = 0.1 * noise() + tone[:, None]
+    first, _ = collected([scored(recording, left)])
+    frequencies, amplitude = spectrum_of(first)
+    step = frequencies[1] - frequencies[0]
+    # Welch's window loses a few per cent at the ends of the recording.
+    assert np.sum(amplitude**2) * step == pytest.approx(1.01, rel=0.05)
+    assert abs(frequencies[np.argmax(amplitude)] - 7.0) <= step
+
+
+def test_nan_is_not_available(awkward):
+    errors = awkward.cross_validation[0]
+    unknown = replace(errors, nrmse=np.array([np.nan, 0.5]), rmse_moving=np.full(2, np.nan))
+    none = replace(unknown, nrmse=np.full(2, np.nan))
+    for errors, explained in ((unknown, True), (none, False)):
+        found = replace(awkward, cross_validation=(errors,))
+        page = check_page(render_identification_report(found))
+        assert 'n/a' in page.text and 'n/a' in results_text(found)
+        assert 'nan' not in page.text and 'nan' not in results_text(found)
+        assert ('nothing to explain' in page.text) != explained
+
+
+def test_decimation_keeps_peaks():
+    t = np.linspace(0.0, 1.0, 100_001)
+    values = np.sin(40.0 * t)
+    values[[12_345, 77_777]] = 9.0, -9.0
+    short_t, short = decimate(t, values)
+    assert len(short) <= MAXIMUM_POINTS
+    assert np.all(np.diff(short_t) > 0.0)
+    assert (short.max(), short.min()) == (9.0, -9.0)

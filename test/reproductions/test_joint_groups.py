@@ -5,11 +5,8 @@
 
 from dataclasses import replace
 
-from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, noisy_problem, predict,
-)
+from estimation.arm_problems import arm_problem, fourier_motion, predict
 import numpy as np
-from oracles import gautier_khalil
 import pytest
 from reproductions.gautier_khalil import regroup
 from reproductions.joint_groups import JointGroupLeastSquares
@@ -17,9 +14,6 @@ from reproductions.paper import Paper
 from reproductions.rajagopal_2017 import (
     add_claims, Controls, Findings, forward_dynamics, Identified, POSSIBLE, printed, REPORT,
     run_test, SimulatedYoubot, step_responses, tested_constants,
-)
-from robot_identification.estimation.estimators.least_squares import (
-    OrdinaryLeastSquares, WeightedLeastSquares,
 )
 from robot_identification.model.base_parameters import (
     random_motion as random_motion_of, random_motion, reduce_to_base,
@@ -35,9 +29,6 @@ from robot_identification.simulation.mujoco_robot import (
 )
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-
-# As in the thesis.
-NEGLECTING = JointGroupLeastSquares((3, 3), neglect_distal=True, reweightings=0)
 
 
 @pytest.fixture(scope='module')
@@ -64,11 +55,6 @@ def case(arm):
     )
 
 
-def own_rows(reduction, links):
-    """Return the base parameters that lead with a parameter of some links."""
-    return np.flatnonzero(np.isin(reduction.independent // 10, links))
-
-
 @pytest.mark.parametrize('sizes', [(3, 3), (1, 1, 1, 1, 1, 1), (2, 4), (5, 1), (6,)])
 def test_in_turn_the_truth_is_found(arm, case, sizes):
     """Torques by MuJoCo without noise: 1e-8 in parameters and in unseen torques, in any groups."""
@@ -76,52 +62,6 @@ def test_in_turn_the_truth_is_found(arm, case, sizes):
     estimate = JointGroupLeastSquares(sizes=sizes).estimate(problem)
     np.testing.assert_allclose(estimate.theta, truth, atol=1e-8)
     np.testing.assert_allclose(predict(arm, reduction, estimate.theta, unseen), true, atol=1e-7)
-
-
-def test_leaving_the_wrist_out_spoils_the_arm(arm, case):
-    """The thesis' groups on exact torques: errors of 2 and 4 N m at base and shoulder."""
-    # The wrist is right. The 15 parameters of the arm are off by 6 % of their size, the second
-    # moment of the upper arm by 0.18 of 1.63 kg m^2. With them and the wrist's, torques of an
-    # unseen motion are off by 2.1, 3.9 and 0.84 N m (root mean square, of 35, 69 and 17);
-    # predicted by groups as in equation 4.3 by 3.0, 7.9 and 5.4. The figures are those of these
-    # two motions, within 2 %. Without noise or friction, the right way has rounding errors.
-    reduction, truth, problem, unseen, true = case
-    neglected = NEGLECTING.estimate(problem)
-    wrist, before = own_rows(reduction, [3, 4, 5]), own_rows(reduction, [0, 1, 2])
-    assert len(before) == 15
-    assert len(wrist) == 21
-    np.testing.assert_allclose(neglected.theta[wrist], truth[wrist], atol=1e-8)
-    bias = (neglected.theta - truth)[before]
-    assert np.linalg.norm(bias) / np.linalg.norm(truth[before]) == pytest.approx(0.059, rel=0.02)
-    assert np.abs(bias).max() == pytest.approx(0.184, rel=0.02)
-
-    def errors_of(theta):
-        return np.sqrt(np.mean((predict(arm, reduction, theta, unseen) - true) ** 2, axis=0))
-
-    np.testing.assert_allclose(errors_of(neglected.theta)[:3], [2.10, 3.90, 0.844], rtol=0.02)
-    assert errors_of(neglected.theta)[3:].max() < 1e-7
-    by_groups = neglected.theta.copy()
-    by_groups[wrist] = 0.0
-    np.testing.assert_allclose(errors_of(by_groups)[:3], [3.01, 7.88, 5.41], rtol=0.02)
-    right = JointGroupLeastSquares((3, 3)).estimate(problem)
-    assert errors_of(right.theta).max() < 1e-7
-
-
-def test_one_group_is_all_at_once(robots):
-    """With all joints in one group: ordinary and weighted least squares, errors as well."""
-    arm = robots['mixed']
-    reduction = arm_reduction(arm)
-    problem = noisy_problem(arm, reduction, 0, noise=0.5)[0]
-    for reweightings, other in ((0, OrdinaryLeastSquares()), (3, WeightedLeastSquares())):
-        for neglect in (False, True):
-            one = JointGroupLeastSquares(
-                sizes=(3,), reweightings=reweightings, neglect_distal=neglect
-            ).estimate(problem)
-            all_at_once = other.estimate(problem)
-            np.testing.assert_allclose(one.theta, all_at_once.theta, rtol=1e-7, atol=1e-9)
-            np.testing.assert_allclose(
-                one.standard_errors, all_at_once.standard_errors, rtol=1e-6
-            )
 
 
 WALL = (1.5, 0.0, 0.0)
@@ -168,20 +108,6 @@ def test_torques_of_the_set_are_mujocos(name):
     np.testing.assert_allclose(predicted.reshape(tau.shape), tau, atol=1e-9)
 
 
-@pytest.mark.parametrize('case', range(8))
-def test_made_up_arms_have_the_set_of_the_general_rules(case, rng):
-    """Against the rules for turning and sliding joints that the tests of the product have."""
-    n = 5
-    alpha = np.where(rng.random(n) < 0.4, 0.0, rng.uniform(0.3, 1.2, n))
-    a = np.where(rng.random(n) < 0.4, 0.0, rng.uniform(0.2, 0.6, n))
-    d, vertical = rng.uniform(0.2, 0.6, n), bool(case % 2)
-    ours = regroup(alpha, a, d, gravity_along_first_axis=vertical)
-    general = gautier_khalil(alpha, a, d, 'R' * n, vertical)
-    assert ours.keys() == general.keys()
-    for leading, factors in general.items():
-        assert ours[leading] == pytest.approx(factors, abs=1e-12)
-
-
 @pytest.fixture(scope='module')
 def youbot():
     return load_robot('youbot')
@@ -196,14 +122,6 @@ def wheel():
 def ridge(youbot):
     """Return what eq. 3.73 does without noise."""
     return SimulatedYoubot(youbot).judge_ridge()
-
-
-def test_the_onset_is_what_was_set_and_the_threshold_is_above(wheel):
-    """Numbers E1: within 2 % of the set value; the published way has an excess."""
-    assert len(wheel.corrected.run.repeats) == 2 * printed.experiments
-    assert abs(wheel.remaining) < 0.02
-    assert wheel.excess > abs(wheel.remaining)
-    assert wheel.corrected.torque == pytest.approx(printed.wheels['wheel 3'], rel=0.02)
 
 
 def claims_of(found):

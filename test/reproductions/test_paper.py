@@ -10,10 +10,11 @@ import re
 import numpy as np
 import pytest
 from reproductions import paper as papers
+from reproductions.__main__ import other_outcomes
 from reproductions.paper import (
-    Claim, CONTROLLED, Paper, prose_of, render_markdown, SCHEMA_VERSION, SEEDS,
+    Claim, CONTROLLED, Paper, Pieces, prose_of, render_markdown, SCHEMA_VERSION, SEEDS,
 )
-from reproductions.seeds import interval_of
+from reproductions.seeds import compare_ratios, interval_of
 from robot_identification.files import read_yaml
 from robot_identification.report.formatting import json_text
 
@@ -142,11 +143,7 @@ def test_files_of_a_reproduction(full, tmp_path):
 
 @pytest.mark.parametrize('seed', SEEDS)
 def test_page_in_the_docs_is_that_of_its_numbers(seed):
-    """
-    `make reproductions` wrote both; a number changed by hand in one of them is noticed.
-
-    No table or picture is left out of the page.
-    """
+    """`make reproductions` wrote both; a number changed by hand in one of them is noticed."""
     content = json.loads((DOCS / f'{seed}.json').read_text())
     paper = Paper(seed)
     assert content['schema_version'] == SCHEMA_VERSION
@@ -200,3 +197,41 @@ def test_claims_in_the_docs_have_their_grounds(seed):
         claim['what'] for claim in content['claims']
         if not claim['control' if claim['outcome'] in CONTROLLED else 'why']
     ]
+
+
+SPREAD = np.exp(0.05 * np.array([-1.0, 1.0, -0.5, 0.5, 0.2, -0.2, 0.8, -0.8, 0.3, -0.3]))
+
+
+@pytest.mark.parametrize(('factor', 'drift', 'outcome'), [
+    (0.8, 1.0, 'agrees'), (1.25, 1.0, 'differs'), (1.0, 1.0, 'untested'), (0.8, 0.8, 'untested'),
+])
+def test_ratios_of_seeds_decide_only_where_their_interval_does(paper, factor, drift, outcome):
+    """Nothing is decided either where a search differs from itself as much as from the other."""
+    compare_ratios(paper, 'ratio', factor * SPREAD, SPREAD * np.repeat([drift, 1.0], 5))
+    assert paper.claims[0].outcome == outcome
+
+
+def test_pieces_are_computed_once(tmp_path):
+    """What is kept is what was computed, as plain data; without a folder it is computed again."""
+    calls = []
+
+    def compute():
+        calls.append(1)
+        return {'x': np.array([0.1, 1.0 / 3.0])}
+
+    pieces = Pieces(tmp_path / 'pieces')
+    assert pieces.get('a', compute) == pieces.get('a', compute) == {'x': [0.1, 1.0 / 3.0]}
+    assert len(calls) == 1
+    assert Pieces().get('a', compute) == {'x': [0.1, 1.0 / 3.0]}
+    assert len(calls) == 2
+
+
+def test_outcomes_are_compared_with_another_run(full):
+    """Digits may be others, outcomes and claims may not."""
+    same = [{'what': 'rank a|b', 'outcome': 'agrees', 'ours': '52.1'}]
+    assert not other_outcomes(full.claims, {'claims': same})
+    other = [{'what': 'rank a|b', 'outcome': 'differs'}, {'what': 'more', 'outcome': 'agrees'}]
+    assert other_outcomes(full.claims, {'claims': other}) == [
+        'rank a|b: agrees, there differs', 'more: no claim, there agrees',
+    ]
+    assert full.content()['claims'][0]['control'] == 'tilted: 54'

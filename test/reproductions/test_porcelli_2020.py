@@ -11,7 +11,7 @@ from reproductions.paper import Paper
 from reproductions.porcelli_2020 import (
     add_claims, BASE_RATE, condition_at_zero, Conditions, conservative_bounds, corrected,
     counts_rows, exchange_friction, EXPERIMENT, Findings, fit_models, GROUPS, identify_whole_arm,
-    SimulatedGroup,
+    SimulatedGroup, solve_joint, thesis,
 )
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.information import BaseColumns
@@ -78,11 +78,7 @@ def test_the_corrected_motion_has_the_printed_costs():
 
 
 def test_model_a_is_exact_and_friction_is_not_in_the_bodies(fits):
-    """
-    Two engines, to rounding; model B is off by the size of friction.
-
-    Where friction is among the parameters, all of them are found, without noise to rounding.
-    """
+    """Two engines, to rounding; model B is off by the size of friction."""
     for found in fits.values():
         assert found['A'].errors.max() < 1e-9
         assert found['A'].validation_errors.max() < 1e-9
@@ -119,3 +115,23 @@ def test_claims_follow_from_numbers(findings):
     assert changed['base parameters of BSE'] == 'differs'
     assert changed['base parameters of W'] == 'untested'
     assert changed['cond(Y_B) of BSE, same limits'] == 'untested'
+
+
+def test_one_change_of_a_character_puts_each_joint_at_rest():
+    """
+    All changes of one character, again and by other means: of texts and of sums.
+
+    A joint's sum changes by l or l² times what its coefficient changes by, which must undo it.
+    """
+    for joint, letter, harmonic, right in (
+        (1, 'a', 4, -0.1018), (2, 'b', 0, 1.6786), (5, 'b', 0, 0.7662),
+    ):
+        tried, (change,) = solve_joint(joint)
+        assert (change.letter, change.harmonic, change.changed) == (letter, harmonic, right)
+        # Ten coefficients, five digits each that can be nine others, and a sign.
+        assert tried >= 10 * (5 * 9 + 1)
+        orders = np.arange(1, 6)
+        sums = {'a': orders @ thesis.sines[joint], 'b': orders**2 @ thesis.cosines[joint]}
+        power = {'a': 1, 'b': 2}[letter]
+        undone = sums[letter] + (harmonic + 1) ** power * (right - change.printed)
+        assert abs(undone) <= 0.0011

@@ -3,8 +3,7 @@
 
 """A campaign from its file to its folder: ended at any moment, started again, done in the end."""
 
-from concurrent.futures import Executor, Future
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import fields, replace
 import json
 from pathlib import Path
@@ -20,7 +19,7 @@ from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.errors import IdentificationError
-from robot_identification.files import dump_yaml, ResultFolder
+from robot_identification.files import dump_yaml
 from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import study
 from robot_identification.studies.campaign.campaign_file import (
@@ -31,11 +30,9 @@ from robot_identification.studies.campaign.runs import (
     do_run, explain_change, read_state, restate, run_inputs, RunJob,
 )
 from robot_identification.studies.campaign.study import (
-    add_to_record, begin_record, CampaignOptions, RECORD_FILE, run_campaign,
+    add_to_record, begin_record, CampaignOptions, RECORD_FILE,
 )
-from robot_identification.studies.campaign.trend import (
-    find_trend, FrictionHistory, judge_fleet, judge_health,
-)
+from robot_identification.studies.campaign.trend import FrictionHistory, judge_fleet, judge_health
 from studies.made_up_runs import (
     campaign_of, do_or_die, failed_state, JOINTS, SPEEDS, state, write_campaign, year_of_runs,
 )
@@ -219,69 +216,6 @@ def test_a_run_that_fails_says_why(done, tmp_path, changes, code, message):
     assert set(contents(folder)) == {'run.json'}
 
 
-def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
-    """It ends the campaign with an error that names what is not done; what is done stays."""
-    jobs = [
-        replace(done, run=replace(done.run, name=name), folder=str(tmp_path / name))
-        for name in ('one', 'deadly')
-    ]
-    monkeypatch.setattr(study, 'do_run', do_or_die)
-    names = []
-    with pytest.raises(IdentificationError, match=r'process was lost.*not done are deadly:'):
-        names += [job.name for job in study._work(jobs, CampaignOptions(processes=1))]
-    assert read_state(tmp_path / 'one')['error'] == 'made up'
-
-
-class Cluster(Executor):
-    """An executor that does no run, and is lost at one of them."""
-
-    def __init__(self, deadly):
-        self._deadly = deadly
-
-    def submit(self, function, job):
-        """Return the future of a run, as a Dask cluster does."""
-        future = Future()
-        if job.name == self._deadly:
-            future.cancel()
-            future.set_running_or_notify_cancel()
-            return future
-        do_or_die(job)
-        future.set_result(None)
-        return future
-
-
-def use_cluster(monkeypatch, deadly=None):
-    monkeypatch.setattr(study, 'open_executor', lambda *_: nullcontext(Cluster(deadly)))
-
-
-@pytest.fixture
-def made_up(tmp_path, monkeypatch, robots):
-    """Return a campaign whose runs a cluster pretends to do; its arms are not looked at."""
-    campaign = campaign_of([failed_state(name) for name in ('one', 'two', 'three')])
-    monkeypatch.setattr(Arm, 'load', lambda arm: robots['ur5'])
-    return campaign, ResultFolder(tmp_path / 'out')
-
-
-def test_a_cluster_that_is_lost(made_up, monkeypatch):
-    """All of it ends; started again, the campaign keeps what was done."""
-    campaign, out = made_up
-    options = CampaignOptions('tcp://x:1')
-    use_cluster(monkeypatch, 'three')
-    with pytest.raises(IdentificationError, match='not done are three:'):
-        run_campaign(campaign, out, options)
-    use_cluster(monkeypatch)
-    said = []
-    found = run_campaign(
-        campaign, out, options, lambda done, total, text: said.append((done, total))
-    )
-    assert found.kept == ('one', 'two')
-    assert [one['error'] for one in found.states] == ['made up'] * 3
-    assert said == [(0, 1), (1, 1)]
-    # Failed runs are kept, until they are to be tried again.
-    assert run_campaign(campaign, out, options).kept == ('one', 'two', 'three')
-    assert run_campaign(campaign, out, replace(options, retry=True)).kept == ()
-
-
 def content(**changes):
     return {
         'schema_version': 1, 'name': 'small',
@@ -431,22 +365,6 @@ def fleet(rng, m, *, drift=0.0, jump=0.0, scatter=SCATTER, error=0.01, unequal=F
     return found
 
 
-def test_a_perfect_line_is_found(rng):
-    """Without noise the slopes are exact, and values at one temperature lie on a line."""
-    years, temperature = np.linspace(50.0, 52.0, 7), 25.0 + 5.0 * rng.normal(size=7)
-    values = 8.0 - 0.1 * (temperature - 25.0) + 0.3 * (years - 51.0)
-    trend = find_trend(history(values, years, temperature))
-    assert trend.per_kelvin == pytest.approx(-0.1)
-    assert trend.per_year == pytest.approx(0.3)
-    assert trend.scatter == 0.0
-    assert trend.freedom == 4
-    low, high = trend.drift_interval
-    assert low < trend.drift < high
-    np.testing.assert_allclose(
-        np.diff(trend.at_reference_temperature()) / np.diff(years), 0.3, rtol=1e-9
-    )
-
-
 def test_a_drift_and_a_jump_are_told_apart(rng):
     """Each is an alarm of its kind and joint, with its size; other joints are left in peace."""
     steady = fleet(rng, 24, joints=3)
@@ -479,3 +397,16 @@ def test_the_stated_rate_of_false_alarms_holds(case):
     rng = np.random.default_rng(11)
     alarmed = sum(bool(judge_fleet(fleet(rng, **case), 0.05).alarms) for _ in range(500))
     assert alarmed < 42
+
+
+def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
+    """It ends the campaign with an error that names what is not done; what is done stays."""
+    jobs = [
+        replace(done, run=replace(done.run, name=name), folder=str(tmp_path / name))
+        for name in ('one', 'deadly')
+    ]
+    monkeypatch.setattr(study, 'do_run', do_or_die)
+    names = []
+    with pytest.raises(IdentificationError, match=r'process was lost.*not done are deadly:'):
+        names += [job.name for job in study._work(jobs, CampaignOptions(processes=1))]
+    assert read_state(tmp_path / 'one')['error'] == 'made up'

@@ -12,9 +12,10 @@ import pytest
 from recordings import execute, fourier_motion, write_small_arm
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.registry import load_robot
+from robot_identification.model.registry import load_joint_drives, load_robot
 from robot_identification.model.regressor import energy_regressor, Motion
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.processing import Dataset
@@ -22,6 +23,7 @@ from robot_identification.simulation import mujoco_robot, true_inertial_paramete
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import compare_models, group_test, holm
+from robot_identification.studies.comparison.sliding import compare_joints_of_size
 from robot_identification.studies.energy.study import energy_of_motion, with_possible_bodies
 from robot_identification.studies.rollout import run_rollout
 from robot_identification.studies.rollout.drift import plan_rollouts, RolloutPlan, Simulated
@@ -105,21 +107,6 @@ def test_false_alarms_with_estimated_covariances():
         assert (directions, notes) == (8, ())
         alarms += test.p_value < 0.05
     assert 0.02 < alarms / 500 < 0.08
-
-
-def test_the_distance_is_that_of_wald():
-    """With exact errors ``d' C^-1 d`` is chi-square, whatever the scale of the parameters."""
-    rng = np.random.default_rng(7)
-    root = rng.normal(size=(4, 4))
-    matrix, difference = root @ root.T, rng.normal(size=4)
-    for scale in (np.ones(4), np.array([1e-4, 1.0, 1e3, 1e6])):
-        scaled = Covariance(
-            'made up', matrix * scale * scale[:, None], np.full(4, 1e6), np.zeros(4, bool)
-        )
-        test, _, _ = group_test(difference * scale, scaled, range(4))
-        expected = stats.chi2.sf(difference @ np.linalg.solve(matrix, difference), 4)
-        # A p-value of 2e-4 sees the difference of 1e6 degrees of freedom to infinity by 1.3e-4.
-        assert test.p_value == pytest.approx(expected, rel=1e-3)
 
 
 def test_a_singular_covariance_is_tested_where_it_is_not():
@@ -256,20 +243,6 @@ def test_work_is_energy_and_loss(model):
     assert np.any(np.diff(energy.bias) < 0.0)
 
 
-def test_blocks_and_gaps(model):
-    """More samples than a block are as many blocks; over a gap nothing is delivered."""
-    t, motion = moving(6, duration=2.5)
-    assert len(t) > 1024
-    whole = energy_of_motion(model, t, motion)
-    late = t + np.where(np.arange(len(t)) >= 700, 100.0, 0.0)
-    gap = energy_of_motion(model, late, replace(motion, starts=(0, 700)))
-    step = whole.delivered.value[700] - whole.delivered.value[699]
-    np.testing.assert_allclose(
-        gap.delivered.value[-1], whole.delivered.value[-1] - step, atol=1e-9
-    )
-    assert gap.delivered.value[700] == gap.delivered.value[699]
-
-
 def test_intervals_hold_the_truth_as_often_as_they_say(model, rng):
     """Estimates are drawn about a truth by the covariance; 95 % of the intervals hold it."""
     t, motion = moving(6, rate=4.0)
@@ -375,12 +348,7 @@ def drift(rollout, name, loop):
 
 
 def test_the_true_model_drifts_by_the_error_of_the_steps(rollout):
-    """
-    The truth stays within 2 mrad after half a second, where the URDF is a radian away.
-
-    Halving our step changes 0.16 mrad; the rest is MuJoCo's own step of the same kind, and the
-    effort between two samples.
-    """
+    """The truth stays within 2 mrad after half a second, where the URDF is a radian away."""
     assert np.all(drift(rollout, MODEL, OPEN)[HALF] < 2.0)
     assert np.all(1e3 * rollout.halving < 1.0)
     assert np.all(drift(rollout, MODEL, CLOSED) < 1.0)
@@ -435,3 +403,35 @@ def test_a_simulation_that_a_constant_velocity_beats_is_not_usable():
     assert validation.verdict.uses[SIMULATION] == BAD
     near = replace(rollout, simulated=(simulated(MJCF, 0.04), simulated(VELOCITY, 0.0)))
     assert find_strays(near) == []
+
+
+def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
+    """``fc = G f_c`` and ``fv = G^2 f_v``: joints of equal motors and other gears are equal."""
+    laws = (FRICTION_LAWS['coulomb'](), FRICTION_LAWS['viscous']())
+
+    def theta(coulomb, viscous):
+        return lambda reduction: np.array([
+            coulomb if name.startswith('fc') else viscous if name.startswith('fv') else 1.0
+            for name in reduction.names
+        ])
+
+    one = made_up(robots['ur3'], laws, theta(0.03 * 101, 2e-4 * 101**2), error=0.001,
+                  temperature=np.full(6, 30.0))
+    other = made_up(robots['ur5'], laws, theta(0.03 * 50, 3e-4 * 50**2), error=0.001)
+    sizes = {size.size: size for size in compare_joints_of_size(
+        [one, other], [load_joint_drives('ur3'), load_joint_drives('ur5')],
+        [np.full(6, 101.0), np.full(6, 50.0)],
+    )}
+    same = sizes['ur_cb3_size_1']
+    assert [(joint.robot, joint.joint) for joint in same.joints] == [
+        ('ur3', 'elbow_joint'), ('ur5', 'wrist_1_joint'), ('ur5', 'wrist_2_joint'),
+        ('ur5', 'wrist_3_joint'),
+    ]
+    assert same.coulomb_spread == pytest.approx(1.0)
+    assert same.coulomb_p == pytest.approx(1.0)
+    assert same.viscous_spread == pytest.approx(1.5)
+    assert same.viscous_p < 1e-6
+    assert same.joints[0].temperature == 30.0
+    assert np.isnan(same.joints[1].temperature)
+    assert same.joints[1].viscous == pytest.approx(3e-4)
+    assert sizes['ur_cb3_size_0'].viscous_p == pytest.approx(1.0)

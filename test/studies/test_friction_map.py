@@ -28,6 +28,7 @@ from robot_identification.studies.friction_map.plan import (
 from robot_identification.studies.friction_map.segments import (
     find_segments, pair_segments, robust_mean,
 )
+from robot_identification.studies.friction_map.study import payload_mass
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -355,3 +356,13 @@ def test_no_curve_gives_energy_back(seed, count):
         assert np.isfinite(term.value)
         assert term.value >= 0.0 or term.symbol == 'f0'
     assert np.all(np.isfinite(curve.torque(speeds)))
+
+
+@pytest.mark.parametrize(('text', 'mass'), [
+    ('2.5 0.0 0.0 0.1', 2.5), ('0', 0.0), ('1.2 kg gripper', 1.2), ('[3.0]', 3.0),
+    ('gripper', None), ('', None), ('unknown', None), ('2f85 gripper', None), ('-1', None),
+])
+def test_payloads_are_read_from_the_note_of_a_bag(text, mass):
+    """The runner notes mass and centre; what people write may begin with the mass."""
+    found = payload_mass(text)
+    assert np.isnan(found) if mass is None else found == mass

@@ -5,7 +5,6 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
 from identified_arms import DURATION, RATE, WarmArm
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from robot_identification.model.robot_model import unknown_drives
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.comparison.torque_change import model_torque
-from robot_identification.studies.temperature.line import fit_temperature_line, relative_change
+from robot_identification.studies.temperature.line import fit_temperature_line
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.steady_state import (
     figures_of_run, judge_steady_state, RunFigures, SteadyStateOptions,
@@ -49,20 +48,6 @@ def study(models):
 
 
 # --- the line ------------------------------------------------------------------------------
-
-
-@given(
-    st.floats(-5.0, 20.0), st.floats(-0.5, 0.5), st.integers(2, 8), st.integers(0, 1000)
-)
-def test_a_line_without_scatter_is_found(value, slope, runs, seed):
-    """Whatever the weights are; the intercept is the line at 0 deg C."""
-    rng = np.random.default_rng(seed)
-    T = 20.0 + np.cumsum(rng.uniform(2.0, 6.0, runs))
-    line = fit_temperature_line(T, value + slope * T, rng.uniform(0.1, 3.0, runs))
-    # Temperatures up to 70 deg C magnify rounding by less than 1e4.
-    assert line.slope == pytest.approx(slope, abs=1e-10)
-    assert line.intercept == pytest.approx(value, abs=1e-9)
-    assert (line.lowest, line.highest) == (T.min(), T.max())
 
 
 def test_errors_are_those_of_weighted_least_squares(rng):
@@ -95,24 +80,6 @@ def test_intervals_of_slopes_hold_the_truth(promised):
         low, high = fit_temperature_line(T, values, promised * errors).slope_interval()
         held += low < -0.1 < high
     assert held / 600 > 0.93
-
-
-# --- a study -------------------------------------------------------------------------------
-
-
-def test_slopes_of_repeated_identifications(arm, study):
-    """The truth is inside the intervals, R^2 is near one, Coulomb friction stays."""
-    for j, joint in enumerate(study.joints):
-        line = joint.viscous_line
-        low, high = line.slope_interval(0.99)
-        assert low < arm.slopes[j] < high, joint.joint
-        assert line.r_squared > 0.9
-        np.testing.assert_allclose(joint.temperature, TEMPERATURES[:, j], atol=1e-9)
-        assert not joint.coulomb_moves
-        # Noise of 0.4 % of the limit moves the coefficient of a run by some 4 %.
-        truth = relative_change(*arm.viscous(TEMPERATURES[[0, -1]])[:, j])
-        assert joint.viscous_change == pytest.approx(truth, abs=0.05)
-    assert study.notes == ()
 
 
 # --- temperature within the recordings -----------------------------------------------------

@@ -439,12 +439,7 @@ def test_an_effort_that_the_description_gives_is_no_measurement():
 
 
 def test_hysteresis_does_not_pass_for_a_delay_of_all():
-    """
-    Friction before sliding, as large as the torque, explains late effort of every joint.
-
-    It raised a warning of 32 ms, where the delay that is found with more of such friction is
-    uncertain by 10 ms. A true one of 30 ms is certain.
-    """
+    """Friction before sliding, as large as the torque, explains late effort of every joint."""
     recording = arm().training
     added = np.column_stack([
         np.std(effort) * run_stops(q, np.array([0.03]), np.zeros(1), float(q[0]))[:, 0] / 0.03
@@ -459,12 +454,7 @@ def test_hysteresis_does_not_pass_for_a_delay_of_all():
 
 @pytest.mark.parametrize('wrong', ['nothing', 'sign'])
 def test_noise_does_not_pass_for_a_delay(wrong):
-    """
-    Effort between two samples has less noise than at one: it is never looked at there.
-
-    At 100 Hz and with a few thinned samples of noise a shift of 6 ms was the best explanation of
-    a sound recording, and of a joint with the wrong sign.
-    """
+    """Effort between two samples has less noise than at one: it is never looked at there."""
     recording = arm().training.until(25.0)
     effort = recording.effort.copy()
     effort += 0.3 * np.std(effort, axis=0) * np.random.default_rng(0).normal(size=effort.shape)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.validation.bag_errors import (
-    measure_details, measure_errors, relative_error, variance_accounted_for,
+    measure_details, measure_errors, relative_error, split_frequencies, variance_accounted_for,
 )
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
@@ -79,25 +79,6 @@ def test_a_joint_of_noise_is_not_blamed(unseen):
     )
     assert 'three is worst' not in text_of(verdict)
     assert 'three' not in verdict.next_step
-
-
-@pytest.mark.parametrize('factor', [0.5, -1.0, 10.0])
-def test_an_effort_of_another_factor_or_sign_is_named(factor, rng):
-    """Of one joint of a recording that a sound model is validated on."""
-    effort = swinging()
-    predicted = effort + 0.02 * rng.normal(size=effort.shape)
-    effort[:, 2] *= factor
-    verdict = judge([errors(effort - predicted, effort)], unseen=True)
-    assert verdict.level != GOOD
-    text = text_of(verdict)
-    assert f'the effort of three is {factor:.2g} times the prediction, and with' in text
-    assert ': check sign, unit and drive gain of the effort of three, in this' in text
-    assert 'with that factor and an offset its NRMSE would be 0.0' in text
-    # An offset is none.
-    effort[:, 2] = effort[:, 2] / factor + 3.0
-    assert 'times the prediction' not in text_of(
-        judge([errors(effort - predicted, effort)], unseen=True)
-    )
 
 
 @pytest.mark.parametrize(
@@ -315,6 +296,31 @@ def test_a_constant_signal_has_no_normalized_error(constant):
     assert found.nrmse[1] == pytest.approx(0.25)
     assert found.nrmse_mean == pytest.approx(0.25)
     np.testing.assert_allclose(found.rmse, 0.25, rtol=1e-3)
+
+
+@pytest.mark.parametrize(('frequency', 'low', 'high'), [(1.0, 1.0, 0.0), (30.0, 0.0, 1.0)])
+def test_frequencies_are_split(dataset, frequency, low, high):
+    """A sine of 1 Hz is below 9.5 Hz, one of 30 Hz above, to 3 % of either."""
+    sine = np.sqrt(2.0) * np.sin(2.0 * np.pi * frequency * dataset.stamps)[:, None]
+    found = details_of(dataset, np.hstack([sine, sine]))
+    np.testing.assert_allclose(found.low, low, atol=0.03)
+    np.testing.assert_allclose(found.high, high, atol=0.03)
+    assert found.split == 9.5
+
+
+def test_filters_do_not_run_over_gaps(dataset):
+    """A step between two parts is no high frequency; parts too short to filter count as low."""
+    step = np.where(np.arange(N) < 2000, 0.0, 5.0)[:, None] * np.ones(2)
+    whole = split_frequencies(dataset, step, np.ones(N, dtype=bool))
+    apart = replace(dataset, segments=(slice(0, 2000), slice(2000, N)))
+    parts = split_frequencies(apart, step, np.ones(N, dtype=bool))
+    assert whole[1][0] > 0.05
+    assert parts[1][0] < 1e-9
+    rows = np.arange(N) % 10 != 0
+    noise = np.random.default_rng(0).normal(size=(int(rows.sum()), 2))
+    low, high, _ = split_frequencies(dataset, noise, rows)
+    np.testing.assert_allclose(low, np.sqrt(np.mean(noise**2, axis=0)))
+    np.testing.assert_array_equal(high, 0.0)
 
 
 def test_a_constant_error_is_seen_by_some_figures_only():

@@ -224,16 +224,3 @@ def test_found_bodies_can_exist_and_predict_better(scene):
     free = WeightedLeastSquares().estimate(scene.problem)
     # Measured: 0.35 N m against 0.62 N m; a fifth is left for other machines' rounding.
     assert unseen_error(scene, estimate.theta) < 0.8 * unseen_error(scene, free.theta)
-
-
-def test_without_noise_there_is_nothing_to_pay(ur5, scene):
-    """The torque is met to 3e-5 of its size, and no share of rounding is stated as a cost."""
-    prior, theta = prior_inertial_parameters(ur5), np.full(scene.reduction.parameters.size, 0.3)
-    theta[:60] = 1.2 * prior
-    tau = predict(ur5, scene.reduction, scene.reduction.K @ theta, scene.motions[0])
-    problem = arm_problem(ur5, scene.reduction, scene.motions[0], tau)
-    fit = ConsistentLeastSquares().fit(problem, np.ones(6), prior)
-    left = np.sqrt(problem.squared_residuals(fit.unknowns).sum() / problem.squared_torque.sum())
-    assert left < 3.3e-5
-    # In parts of what has a meaning.
-    assert 0.0 <= fit.cost < 0.1

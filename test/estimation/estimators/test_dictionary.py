@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from robot_identification.estimation import fit_parameters, observe
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, SparseNonnegativeRegression,
+    bounded_friction, offset_prior, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.quality import condition_notes, find_covariance
@@ -297,3 +297,33 @@ def test_prior_weights_are_tried_from_one_set_of_passes():
     away = [np.linalg.norm(prior.matrix @ unknowns - prior.side) for unknowns in each]
     assert away[3] < 1e-2 * away[0]
     assert away[3] < away[2] < away[1] < away[0]
+
+
+def test_each_recording_has_a_prior_of_its_offset(rng):
+    """The rows are the offsets of all recordings, mean and distances put together."""
+    several = observe(
+        arm(), AUTOMATIC, [recording(seed) for seed in range(3)],
+        [np.ones(3000, dtype=bool)] * 3, offset_by_recording=True,
+    ).factor()
+    offsets = rng.normal(size=(3, 3))
+    unknowns = np.zeros(several.size)
+    names = several.reduction.names
+    unknowns[[names.index(name) for name in ('f01', 'f02', 'f03')]] = offsets.mean(axis=0)
+    unknowns[len(names):] = (offsets - offsets.mean(axis=0))[1:].ravel()
+    prior = offset_prior(several, 0.2)
+    rms = np.sqrt(several.squared_torque / several.samples)
+    np.testing.assert_allclose(
+        prior.matrix @ unknowns, (offsets / (0.2 * rms)).T.ravel(), rtol=1e-12
+    )
+    assert not prior.side.any()
+
+
+def test_torque_deviation_is_that_about_the_mean():
+    """Where the model has an offset; without one it is that about zero."""
+    dataset = recording(0)
+    for laws, expected in (
+        (AUTOMATIC, np.std(dataset.effort, axis=0)),
+        (AUTOMATIC[:1], np.sqrt(np.mean(dataset.effort**2, axis=0))),
+    ):
+        problem = observe(arm(), laws, [dataset], [dataset.fitted]).factor()
+        np.testing.assert_allclose(torque_deviation(problem), expected, rtol=1e-9)

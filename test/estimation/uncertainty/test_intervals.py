@@ -249,13 +249,7 @@ def of_other_motion(bent_arm, estimate, coefficients, found, motion):
 
 @pytest.mark.parametrize(('of_series', 'of_gains'), [(3.0 * NOISE / 5**0.5, 0.0), (0.0, 0.03)])
 def test_errors_of_another_motion_are_as_large_as_expected(bent_arm, rng, of_series, of_gains):
-    """
-    Over 40 arms with torque of three times the noise, or gains that are 3 % wrong.
-
-    Squares of errors over what is expected of them are one in the mean, which is known to a
-    quarter by 40 arms. What is expected of the errors of the parameters alone is exceeded many
-    times.
-    """
+    """Over 40 arms with torque of three times the noise, or gains that are 3 % wrong."""
     robot = bent_arm[0]
     ratios, without = [], []
     for seed in range(40):

@@ -66,15 +66,6 @@ def test_a_search_ends_in_the_minimum(start, radius, height, minimum):
     assert search.evaluations == len(valley.seen) < 100
 
 
-def test_a_start_without_a_value_is_where_a_search_ends():
-    class Nowhere(Valley):
-        def value(self, z):
-            return np.inf, np.zeros(3)
-
-    start = np.zeros(3)
-    np.testing.assert_array_equal(TrustRegion(Nowhere(), PACE).run(start), start)
-
-
 # --- quadratic programs ------------------------------------------------------------------
 
 
