@@ -380,9 +380,12 @@ def test_recipe_page_names_defaults_and_ranges():
         for value in (whole(float(low)), whole(float(high))):
             given = [value] if many else value
             assert Recipe(**{key: given}).as_plain()[key] == given
-        for value in (np.nextafter(float(low), -np.inf), np.nextafter(float(high), np.inf)):
+        outside = (int(float(low)) - 1, int(float(high)) + 1) if whole is int else (
+            float(np.nextafter(float(low), -np.inf)), float(np.nextafter(float(high), np.inf))
+        )
+        for value in outside:
             with pytest.raises(DescriptionError, match=f'{key} of the recipe'):
-                Recipe(**{key: [float(value)] if many else float(value)})
+                Recipe(**{key: [value] if many else value})
 
 
 def test_bag_page_names_and_shows_what_is_written(run, tmp_path):

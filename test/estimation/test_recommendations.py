@@ -37,6 +37,7 @@ from robot_identification.model.parameters import STATED_UNITS
 from robot_identification.processing.dataset import find_stationary_joints, IDLE_RANGE
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
+from robot_identification.validation import Trial
 from robot_identification.validation.folds import Folds
 
 SAMPLES, RATE = 2000, 100.0
@@ -512,3 +513,18 @@ def test_the_load_is_that_of_the_bodies_found():
     at = problem.reduction.names.index('fcl1')
     assert settled.theta[at] == pytest.approx(0.15, rel=0.02)
     assert abs(first.theta[at] - 0.15) > 3.0 * abs(settled.theta[at] - 0.15)
+
+
+def trial(by_fold):
+    return Trial('', (), np.array(by_fold))
+
+
+@pytest.mark.parametrize('scatter, level', [
+    # Standard errors and quantiles of Student's distribution by hand, of four and two freedoms.
+    ([1.0, -1.0, 0.5, -0.5, 0.0], 0.35355 * 2.7764), ([1.0, -1.0, 0.0], 0.57735 * 4.3027),
+])
+def test_better_is_sure_by_the_t_distribution(scatter, level):
+    """At 97.5 %; fewer blocks ask for more."""
+    zero = trial(np.zeros(len(scatter)))
+    assert not zero.is_surely_better_than(trial(0.999 * level + np.array(scatter)))
+    assert zero.is_surely_better_than(trial(1.001 * level + np.array(scatter)))

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from known_models import base_of, true_model
 import numpy as np
 import pytest
-from robot_identification.errors import InconsistentModelError, UsageError
+from robot_identification.errors import IdentificationError, InconsistentModelError, UsageError
 from robot_identification.estimation import IdentifyOptions, Recipe, WeightedLeastSquares
 from robot_identification.estimation.fitting import cross_validate, fit_parameters
 from robot_identification.estimation.quality import rotor_notes
@@ -294,3 +294,26 @@ def test_a_reflected_inertia_that_no_rotor_has_is_named(ur5, value, error, told)
     assert [f'wrist_1_joint {value:g} +- {error:g} kg m^2' in note for note in notes] == (
         [True] if told else []
     )
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('schema_version: 2\n', 'schema_version is 2'),
+    ('folds: 3\n', 'schema_version'),
+    ('schema_version: 1\nfold: 3\n', 'fold'),
+    ('schema_version: 1\ndictionary: [0.1]\n', 'dictionary is .* must be a mapping'),
+    ('schema_version: 1\ndictionary: {slide: [0.1]}\n', 'slide'),
+    ('schema_version: 1\ndictionary: {sliding: 0.1}\n', 'sliding of dictionary .* be a list'),
+    ('schema_version: 1\ndictionary: {sliding: [-0.1]}\n', 'sliding of dictionary .* positive'),
+    ('schema_version: 1\npasses: four\n', "passes of the recipe is 'four'"),
+    ('schema_version: 1\ncorrections: [fast]\n', 'corrections of the recipe .* fast_velocity'),
+    ('- 1\n', 'mapping'),
+    ('schema_version: 1\nkinematic_filter: 9\n', 'kinematic_filter is 9, it must be a mapping'),
+    ('schema_version: 1\neffort_filter: {kind: wavelet}\n', "filter 'wavelet' is unknown"),
+    ('schema_version: 1\nfriction_candidates: [coulomb]\n', 'candidates was removed in 2.0: name'),
+])
+def test_files_that_are_wrong_are_refused_with_file_and_key(file, text, message):
+    """Exit code 4."""
+    with pytest.raises(IdentificationError, match=message) as caught:
+        load_recipe(write(file, text))
+    assert str(file) in str(caught.value)
+    assert caught.value.exit_code == 4

@@ -15,7 +15,7 @@ from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
 from recordings import fourier_motion as smooth_motion, write_small_arm
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import (
     fit_parameters, IdentifyOptions, load_recipe, observe, Recipe, WeightedLeastSquares,
 )
@@ -332,3 +332,43 @@ def test_figures_are_those_of_the_paper_and_of_the_springs(arm, found):
     np.testing.assert_allclose(late_errors, errors, rtol=0.5)
     assert figures_of(arm, found, arm.links) == {}
     assert describe_two_encoder_figures(arm.robot.joint_names, {}) == ()
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('7', 'two_encoders is 7'),
+    ('{rotors: known}', 'rotors'),
+    ('{rotor_inertia: heavy}', "rotor_inertia of two_encoders is 'heavy'"),
+    ('{friction: nothing.yaml}', r'no such file: .*nothing\.yaml'),
+    ('{friction: [1]}', 'friction of two_encoders is .* must be a mapping'),
+    ('{friction: {a: 1}}', 'a is 1, a list is needed'),
+    ('{friction: {a: [{law: viscous}]}}', 'coefficients'),
+    ('{friction: {a: [7]}}', 'a is 7, it must be a mapping'),
+    ('{friction: {a: [{law: glue, coefficients: [1]}]}}', "unknown friction law 'glue'"),
+    ('{friction: {a: [{law: viscous, coefficients: 1}]}}', 'coefficients is 1, a list is needed'),
+    ('{friction: {a: [{law: viscous, coefficients: [x]}]}}', "viscous is 'x', a finite number"),
+    ('{friction: {a: [{law: viscous, coefficients: [1, 2]}]}}', 'one number for each of fv'),
+    ('{friction: {a: [{law: viscous, coefficients: [.nan]}]}}', 'viscous is nan, a finite number'),
+    ('{friction: {a: [{law: coulomb, constants: {w: 1}, coefficients: [1]}]}}', 'w'),
+    ('{friction: {a: [{law: coulomb, constants: {width: -1}, coefficients: [1]}]}}', 'width'),
+])
+def test_recipes_that_are_wrong_are_refused(tmp_path, text, message):
+    with pytest.raises(IdentificationError, match=message):
+        load_recipe_of(tmp_path, text)
+
+
+def test_rotor_inertias_that_are_not_stated_cannot_be_known(arm, ur5):
+    dataset = dataset_of(ur5, arm.motion, arm.tau)
+    assert not np.isfinite(ur5.drives.reflected_inertia).all()
+    with pytest.raises(UsageError, match=r'rotor inertia of shoulder_pan.* not in the YAML'):
+        observe(ur5, LAWS, [dataset], [dataset.fitted], two_encoders=TwoEncoders('known'))
+    merged = observe(ur5, LAWS, [dataset], [dataset.fitted], two_encoders=TwoEncoders())
+    plain = observe(ur5, LAWS, [dataset], [dataset.fitted])
+    assert merged.reduction.names == plain.reduction.names
+
+
+@pytest.mark.parametrize('options', [
+    {'friction': 'auto'}, {'estimator': 'dictionary'},
+])
+def test_what_is_known_does_not_go_with_chosen_terms(options):
+    with pytest.raises(UsageError, match='two_encoders of the recipe'):
+        IdentifyOptions(recipe=Recipe(two_encoders=TwoEncoders()), **options)

@@ -11,7 +11,9 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.cli.excite_text import describe_weakness
-from robot_identification.errors import DescriptionError, IdentificationError, UnsafeMotionError
+from robot_identification.errors import (
+    DescriptionError, IdentificationError, UnsafeMotionError, UsageError,
+)
 from robot_identification.excitation import (
     Budget, certify, design_excitation, dump_trajectory, evaluate_motion, find_experiment,
     FourierParametrization, import_motion, knowledge_of_model, load_experiment, load_trajectory,
@@ -19,7 +21,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.excitation.experiment_file import Margins, read_experiment
 from robot_identification.excitation.information import (
-    BaseColumns, Knowledge, runs_until, standard_errors,
+    BaseColumns, information_root, Knowledge, runs_until, standard_errors,
 )
 from robot_identification.excitation.parametrizations import CompositeParametrization
 from robot_identification.excitation.parametrizations.composite import SlowReversals, Stops
@@ -437,3 +439,30 @@ def test_weak_parameters_are_named_with_the_time_that_mends_them(arm, wanted, fi
         weak_parameters(arm, wanted, twice, nothing).after, weakness.after / np.sqrt(2.0),
         rtol=1e-9,
     )
+
+
+def test_models_that_say_nothing_useful_are_refused(arm, wanted):
+    model = identified(arm, lively(arm), NOISE)
+    cases = [
+        (DescriptionError, 'not positive', {'covariance': np.zeros_like(model.covariance)}),
+        (UsageError, 'identify it again', {'quality': {}}),
+        (DescriptionError, 'positive numbers are needed',
+         {'quality': {'residual_standard_deviation': [0.1, 0.0]}}),
+    ]
+    for kind, match, changes in cases:
+        with pytest.raises(kind, match=match):
+            knowledge_of_model(replace(model, **changes), arm, wanted)
+    with pytest.raises(DescriptionError, match=r'eigenvalue -1'):
+        information_root(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(UsageError, match='one set of samples'):
+        knowledge_of_model(model, arm, replace(wanted, samples=(20, 40)))
+    with pytest.raises(UsageError, match='sampling rate'):
+        knowledge_of_model(
+            replace(model, robot=replace(arm, sampling_rate=0.0)), arm, wanted
+        )
+    renamed = make_robot_model(parse_urdf(two_link_urdf(name='other'), 'other'))
+    with pytest.raises(UsageError, match='with the joints one, two; made_up has other, two'):
+        knowledge_of_model(model, renamed, wanted)
+    longer = make_robot_model(parse_urdf(two_link_urdf(xyz=(0, 0, 0.4)), 'longer'))
+    with pytest.raises(UsageError, match=r'one of made_up is placed otherwise .* by 0\.1'):
+        knowledge_of_model(model, longer, wanted)

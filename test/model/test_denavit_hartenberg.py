@@ -435,3 +435,30 @@ def test_limits_reach_the_model(table_file):
     np.testing.assert_array_equal(limits.upper[2:5], [np.inf, 0.3, np.inf])
     np.testing.assert_array_equal(limits.velocity[1:3], [np.pi, np.inf])
     np.testing.assert_array_equal(limits.effort[1:3], [150.0, np.inf])
+
+
+WRONG = {
+    'no name': ((('name', DELETE),), 'missing name'),
+    'unknown convention': (
+        (('convention', 'khalil'),), "convention is 'khalil', known are standard, modified, fixed",
+    ),
+    'a link that is a number': (((*ELBOW, 3.0),), 'elbow_joint is 3.0, it must be a mapping'),
+    'no length': (((*ELBOW, 'a', DELETE),), 'joint elbow_joint: missing a'),
+    'an angle of nan': (((*ELBOW, 'theta', float('nan')),), 'elbow_joint: theta is nan'),
+    'angles of another convention': (((*ELBOW, 'zyx', [0, 0, 0]),), 'unknown key zyx'),
+    'a negative mass': (((*ELBOW, 'mass', -1.0),), 'elbow_joint: mass is -1.0 kg, it must not'),
+    'no triangle': (
+        ((*ELBOW, 'inertia', [0.1, 0.0, 0.0, 0.1, 0.0, 0.9]),),
+        r'elbow_joint: mass 2.33 kg and inertia about the center_of_mass cannot be .* 0\.9 kg',
+    ),
+    'half a range': (((*ELBOW, 'position', [1.0]),), 'elbow_joint: position must be a list of 2'),
+    'lengths in nothing known': (((*ELBOW, 'a', 1e12),), 'elbow_joint: a is 1.* SI units'),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
+def test_a_wrong_table_is_refused_by_name(table_file, changes, message):
+    path = table_file(*changes)
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        load_robot(urdf=path)
+    assert str(path) in str(refusal.value)

@@ -506,3 +506,12 @@ def test_speeds_go_from_sliding_to_the_fastest():
     np.testing.assert_allclose(SPEEDS[[0, -1]], [0.05, 2.0])
     np.testing.assert_allclose(np.diff(SPEEDS), np.diff(SPEEDS)[0])
     np.testing.assert_allclose(sliding_speeds(0.03)[[0, -1]], [0.003, 0.03])
+
+
+@pytest.mark.parametrize('twice', [(0.01, 0.01), (0.01, 0.3, 0.010000001)])
+def test_the_same_term_twice_is_refused(twice):
+    """Their parameters would have one name, and a model file with both could not be read."""
+    # A name holds six digits of the constant.
+    for kind in LAW.constants():
+        with pytest.raises(DescriptionError, match=rf'{kind} of dictionary friction'):
+            DictionaryFriction(**{kind: twice})

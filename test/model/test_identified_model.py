@@ -238,3 +238,17 @@ def test_a_discrepancy_has_six_digits(discrepancy):
         assert getattr(read, name) == getattr(discrepancy, name)
     for name in ('second_moments', 'absorbed'):
         np.testing.assert_allclose(getattr(read, name), getattr(discrepancy, name), rtol=5.1e-6)
+
+
+@pytest.mark.parametrize('wrong', [
+    {'order': 0}, {'order': 11}, {'order': 2.0}, {'order': True}, {'cutoff': 0.0},
+    {'cutoff': float('nan')}, {'cutoff': float('inf')}, {'cutoff': 'low'}, {'cutoff': True},
+    {'span': 0.0}, {'span': -1.0}, {'span': 11.0}, {'span': None}, {'period': 0.0},
+    {'period': 'long'}, {'period': 4000.0}, {'harmonics': 0}, {'harmonics': 501},
+    {'harmonics': 2.5},
+])
+def test_values_outside_their_range_are_refused(wrong):
+    name, = wrong
+    with pytest.raises(DescriptionError, match='filter') as refusal:
+        KinematicFilter(**wrong)
+    assert {'cutoff': 'cut-off', 'harmonics': 'harmonics'}.get(name, name) in str(refusal.value)

@@ -255,3 +255,35 @@ def test_corrections_that_no_joint_can_take_are_refused(conf, key):
     path = conf({**FORUM, key: [*FORUM[key][:5], 1e-3]})
     with pytest.raises(DescriptionError, match=f'{path} corrects a or alpha of the last row'):
         calibrate(robot, robot.urdf.text, read_calibration(path), str(path))
+
+
+DAMAGED_CONF = {
+    'empty': ('', 'no calibration of a Universal Robot.*mounting'),
+    'a column missing': (
+        '[mounting]\ndelta_theta = [0]\ndelta_a = [0]\ndelta_alpha = [0]', r"\('delta_d'\)"
+    ),
+    'text': ('[mounting]\ndelta_theta = [0, none]', "could not convert .* ' ?none'"),
+    **{name: (conf_text({**FORUM, 'a': values}), 'the corrections must be fin')
+       for name, values in (('five', [0.0] * 5), ('one nan', [0.0] * 5 + [float('nan')]))},
+}
+
+
+DAMAGED_YAML = {
+    'half a pose': ('kinematics:\n  forearm: {x: 0.1}', "forearm must have x, y, z.*'y'"),
+    'no number': (
+        'kinematics:\n  forearm: {x: .nan, y: 0, z: 0, roll: 0, pitch: 0, yaw: 0}',
+        'the pose of forearm is not finite',
+    ),
+}
+
+
+@pytest.mark.parametrize(('name', 'text', 'message'), [
+    *(('calibration.conf', *case) for case in DAMAGED_CONF.values()),
+    *(('calibration.yaml', *case) for case in DAMAGED_YAML.values()),
+], ids=[*DAMAGED_CONF, *DAMAGED_YAML])
+def test_damaged_files_are_refused_by_name(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        read_calibration(path)
+    assert str(path) in str(refusal.value)

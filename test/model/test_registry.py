@@ -13,7 +13,7 @@ import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model import (
     check_table, for_simulation, link_frames, make_robot_model, Motion, parse_urdf, rigid_torque,
@@ -393,3 +393,48 @@ def test_a_locked_follower_stands_with_its_leader():
     assert make_robot_model(urdf, locked={'left': 0.25}).locked['right'] == -0.3
     stated = make_robot_model(urdf, locked={'left': 0.05, 'right': 0.2}).locked
     assert stated == {'left': 0.05, 'right': 0.2}
+
+
+WRONG = {
+    'a lower end above the upper end of the URDF': (
+        ((*ELBOW, 'position', [9.0, None]),), 'elbow_joint: position runs from 9.0 to 3.14'
+    ),
+    'unknown key': ((('colour', 'blue'),), 'unknown key colour'),
+    'no version': ((('schema_version', DELETE),), 'add the line `schema_version: 1`'),
+    'a newer version': ((('schema_version', 2),), 'schema_version is 2'),
+    'unknown unit': ((('effort_unit', 'V'),), "effort_unit is 'V'"),
+    'a limit of nan': (((*ELBOW, 'effort', float('nan')),), 'effort is nan'),
+    'a negative limit': (((*ELBOW, 'acceleration', -5.0),), 'acceleration is -5.0'),
+    'a position that is no range': (((*ELBOW, 'position', [1.0]),), 'position must be'),
+    'a negative rate': ((('sampling_rate', -125.0),), 'sampling_rate'),
+    'a gear of zero': (((*ELBOW, 'gear_ratio', 0.0),), 'elbow_joint.*gear_ratio'),
+    'no such joint': (((*ELBOW, DELETE), ('joints', 'elbow', {})), 'no joint elbow'),
+    'no such URDF': ((('urdf', 'nowhere.urdf'),), 'no such file'),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
+def test_a_wrong_robot_yaml_is_refused_by_name(robot_file, changes, message):
+    with pytest.raises((DescriptionError, UsageError), match=message):
+        load_robot(robot_file(*changes))
+
+
+def test_joints_that_cannot_be_locked_are_refused_by_name(write_arm):
+    with pytest.raises(UsageError, match=r"no joint thumb in the URDF 'mine' to lock"):
+        load_robot(write_arm(locked={'thumb': 0.0}))
+    with pytest.raises(DescriptionError, match=r'joint lift .* at 0\.1, its limits are 0\.2'):
+        load_robot(write_arm(['pan'], locked={'lift': 0.1}))
+
+
+def test_gravity_that_is_none_is_refused(ur5):
+    """In millimetres, in degrees, or no three finite numbers."""
+    with pytest.raises(UsageError, match=r'9810 m/s\^2, at most 100 are credible'):
+        ur5.with_gravity([0.0, 0.0, -9810.0])
+    with pytest.raises(UsageError, match='three finite angles'):
+        gravity_of_mounting(np.nan, 0.0, 0.0)
+    with pytest.raises(UsageError, match=r'90 0 0 has an angle of 90 rad.* write 90deg'):
+        gravity_of_mounting(90.0, 0.0, 0.0)
+    for gravity in ([0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]):
+        for given in (ur5.with_gravity, lambda gravity: load_robot('ur5', gravity=gravity)):
+            with pytest.raises(UsageError, match='three finite numbers'):
+                given(gravity)

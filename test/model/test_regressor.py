@@ -12,7 +12,7 @@ from known_models import pinocchio_torque
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DataError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.model import (
     gravity_of_mounting, known_robots, make_robot_model, make_standard_parameters, parse_friction,
     parse_urdf, reduce_to_base, RegressorGradient,
@@ -268,3 +268,11 @@ def test_all_columns_against_differences(robots, rng, make, friction):
             rows = (weights * (above - below)).reshape(len(motion), -1).sum(axis=1)
             expected[:, i] = rows / (2.0 * np.sum(step * np.ones_like(motion.q), axis=1))
         np.testing.assert_allclose(by, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_samples_of_unequal_shape_are_refused():
+    short = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2))
+    with pytest.raises(UsageError, match='one shape'):
+        Motion(*short)
+    with pytest.raises(UsageError, match='one shape'):
+        Motion(*np.zeros((3, 3, 2)), rotor=Motion(*short))

@@ -13,6 +13,7 @@ import pytest
 from robot_identification import load_robot
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model import SeveralArmsError
+from robot_identification.model.arm_choice import FEWEST_ARM_JOINTS
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
@@ -473,3 +474,22 @@ def test_elements_of_a_topic_are_not_expanded():
     ).replace('</robot>', '<xacro:arm/></robot>')
     with pytest.raises(DescriptionError, match='<xacro:arm> is not expanded'):
         parse_urdf(text, 'robot_description')
+
+
+@pytest.mark.parametrize('count', [1, FEWEST_ARM_JOINTS - 1])
+def test_branches_too_short_for_an_arm_are_held_fixed(count):
+    """Wheels and heads beside the only arm, whose torso belongs to it."""
+    robot = arm_of(
+        link('trunk'), joint('lift', 'ground', 'trunk', 'prismatic'),
+        *chain(6, root='trunk'), *chain(count - 1, 'head_', 'trunk'), *chain(1, 'wheel_'),
+    )
+    assert robot.joint_names == ('lift', *(f'j{k}' for k in range(1, 7)))
+    assert 'wheel_j1' in robot.locked
+    assert 'no part of the arm' in robot.remarks[0]
+
+
+@pytest.mark.parametrize('prefix', ['a.c_', 'left(', 'x+', '\\d_'])
+def test_a_prefix_is_taken_verbatim(prefix):
+    """Not as a pattern."""
+    text = '<joint name="abc_one"/><joint name="' + prefix + 'two"/>'
+    assert without_prefix(text, prefix) == '<joint name="abc_one"/><joint name="two"/>'

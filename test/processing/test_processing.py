@@ -393,14 +393,14 @@ def test_a_position_within_one_turn_goes_on(exact, lowest):
 
 def test_blocks_of_a_repeated_recording_hold_out_its_phases():
     """What is judged was not trained on in another period: the phases of both are apart."""
-    dataset = run(record(), KinematicFilter('butterworth', cutoff=9.0))
+    dataset = run_of_periodic(record_of_periodic(), KinematicFilter('butterworth', cutoff=9.0))
     folds = list(hold_out(dataset, dataset.fitted, Folds(5, 0.1)))
     assert len(folds) == 5
     phase = (dataset.stamps - dataset.stamps[0]) % PERIOD
     for training, held_out in folds:
         apart = np.abs(phase[training][:, None] - phase[held_out])
         # The period is known to a sample, which four periods add up.
-        assert np.minimum(apart, PERIOD - apart).min() > 0.1 - 5.0 / RATE
+        assert np.minimum(apart, PERIOD - apart).min() > 0.1 - 5.0 / PERIODIC_RATE
     assert 'of the period' in Folds(5, 0.1).describe([dataset])
     # A block of 0.8 s with a second on both sides would leave a third of the period.
     assert Folds(5, 1.0).period_of(dataset) is None

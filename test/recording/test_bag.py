@@ -265,3 +265,24 @@ UR = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint')
 ])
 def test_options_that_make_names_fit(recorded, wanted, given, expected):
     assert recommend_names(recorded, wanted, given) == expected
+
+
+def test_a_pause_of_one_half_is_a_pause(tmp_path):
+    late = np.delete(TIMES, slice(100, 200))
+    path = write_topics(tmp_path / 'bag', {
+        '/a': messages(JOINTS[:2], JOINTS[:2], TIMES),
+        '/b': messages(JOINTS[2:], JOINTS[2:], late),
+    })
+    recording = read_recording(path, JOINTS)
+    assert len(recording) == 300
+    assert np.diff(recording.stamps).max() == pytest.approx(1.01)
+
+
+def test_rows_of_any_memory_layout_are_written(samples, tmp_path):
+    """Columns picked by an index lie apart in memory; so they are for a driver's joint order."""
+    stamps, q, dq, effort = samples
+    arrays = q[:, [2, 0, 1]], np.asfortranarray(dq), effort[:, [2, 0, 1]].astype(np.float32)
+    write_joint_states(tmp_path / 'bag', NAMES, stamps, {'/joint_states': arrays}, {})
+    recording = read_recording(tmp_path / 'bag', NAMES)
+    for found, expected in zip((recording.q, recording.dq, recording.effort), arrays, strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -393,3 +393,13 @@ def test_a_full_disk_is_noticed(tmp_path):
     said = run(tmp_path, WRITE, tmp_path / 'bag', COUNT, 'full')
     assert 'bag cannot be written on' in said
     assert 'make room on the disk' in said
+
+
+@pytest.mark.parametrize('definitions', [{}, {'lab_msgs/msg/Sensor': 'Reading reading\n'}])
+def test_a_type_that_is_not_defined_is_refused(tmp_path, definitions):
+    writer = open_writer(tmp_path / 'bag')
+    with pytest.raises(BagError, match=r'/sensor cannot be recorded: its type lab_msgs/msg/Sen'):
+        writer.add_topic('/sensor', 'lab_msgs/msg/Sensor', definitions=definitions)
+    write(writer, 0, 60)
+    writer.close()
+    assert len(numbers(tmp_path / 'bag')) == 60

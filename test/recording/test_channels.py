@@ -283,3 +283,16 @@ def test_bags_of_other_software_or_another_arm_are_named():
     assert len(found) == 2
     assert '5.12.0.1 (bag_0); 5.23.0.1 (bag_1)' in found[0]
     assert 'Calibration: a (bag_0); b (bag_1)' in found[1]
+
+
+def test_vectors_of_another_length_are_left_out_and_noted(read, array):
+    """Six temperatures of an arm of which the model has three joints: nobody says which."""
+    sizes = [3, 6, 6, 3, 0]
+    recording = read({('/rtde/joint_temperatures', ARRAY): [
+        (time, array(np.full(size, 20.0 + k)))
+        for k, (size, time) in enumerate(zip(sizes, times(5), strict=True))
+    ]})
+    channel = recording.channels['temperature']
+    assert channel.values[:, 0].tolist() == [20.0, 23.0]
+    np.testing.assert_allclose(channel.stamps, [1.0, 1.3], atol=1e-9)
+    assert '3 messages on /rtde/joint_temperatures are left out' in recording.notes[0]

@@ -7,6 +7,7 @@ from builders import decode_joint_state, JOINT_STATE, Message
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
+from robot_identification.errors import DataError
 from robot_identification.model.robot_model import plain_encoders
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.cdr import group_by_layout, Walker
@@ -199,3 +200,10 @@ def test_a_long_recording_is_on_the_disk(disk, good, to_cdr, write_mcap, tmp_pat
     part = recording.until(1.0)
     assert np.shares_memory(part.q, recording.q)
     assert list(disk.iterdir()) == []
+
+
+def test_values_without_names_are_refused(named):
+    """Even as many as there are joints: which is which, nobody knows."""
+    with pytest.raises(DataError, match=r'3 positions and no names.*alpha, beta, gamma'):
+        columns_of(named(values=3))
+    assert columns_of(named(values=0))[1] == [None]

@@ -10,7 +10,7 @@ from builders import JOINT_STATE
 import numpy as np
 import pytest
 from recordings import designed_motion
-from robot_identification.errors import BagError, DataError
+from robot_identification.errors import BagError, DataError, DescriptionError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.files import dump_yaml
 from robot_identification.model.registry import load_robot, share_directory
@@ -445,3 +445,44 @@ def test_a_damaged_hdf5_is_refused_or_named(tmp_path):
                 outcomes['refused'] += 1
     # What is read is a part of what was there.
     assert set(outcomes) <= {'refused', 1, 6, 7, 12, 13, 18, 19} and len(outcomes) > 3, outcomes
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    ({'time': None}, 'missing time'),
+    ({'schema_version': 2}, 'schema_version is 2'),
+    ({'colour': 'red'}, 'unknown key colour'),
+    ({'delimiter': ', '}, 'delimiter'),
+    ({'joints': 'alpha'}, 'list of different names'),
+    ({'time': 'T'}, 'time must hold column and unit'),
+    ({'time': {'column': 'T', 'unit': 'h'}}, "time: unit 'h' is not one of s, ms"),
+    ({'time': {'column': ['T'], 'unit': 's'}}, 'time: column must be'),
+    ({'q': {'columns': 'angle {number}'}}, 'q: missing unit'),
+    ({'q': {'columns': 'angle {number}', 'unit': 'rev'}}, 'not one of rad, deg'),
+    ({'q': {'columns': 'angle', 'unit': 'rad'}}, 'is the same for all joints'),
+    ({'q': {'columns': ['a', 'b'], 'unit': 'rad'}}, 'one name for each joint'),
+    (
+        {'effort': {'columns': 'I_{joint}', 'unit': 'kNm'}},
+        'not one of A, Nm, Nm-without-gravity, mA, mNm',
+    ),
+])
+def test_a_mapping_is_read_strictly(mapped, tmp_path, change, words):
+    content = {key: value for key, value in (MAPPING | change).items() if value is not None}
+    (tmp_path / 'run.csv.yaml').write_text(dump_yaml(content))
+    with pytest.raises(DescriptionError, match=words) as caught:
+        read_recording(mapped, NAMES)
+    assert 'run.csv.yaml' in str(caught.value)
+
+
+@pytest.mark.parametrize('change', [
+    {'name': ['one', 'two', 'three']}, {'position': np.empty(0)},
+    {'position': np.full(3, np.nan)},
+], ids=['names', 'nothing', 'NaN'])
+def test_a_topic_without_positions_is_said(read, good, rotor_messages, to_cdr, change):
+    recording = read({
+        (TOPIC, JOINT_STATE): [to_cdr(replace(m, **change)) for m in rotor_messages]
+    })
+    assert dict(recording.channels) == {}
+    assert recording.notes == (
+        'rotor_position: /rotor_states has no value of the joints: left out',
+    )
+    assert_joint_states(recording, good)

@@ -39,7 +39,9 @@ from robot_identification.report.reports import (
 )
 from robot_identification.report.residuals import collect_residuals, spectrum_of, whiteness_words
 from robot_identification.report.text_report import results_text
-from robot_identification.report.trajectory_report import _joint_drawings, render_trajectory_report
+from robot_identification.report.trajectory_report import (
+    _joint_drawings, hardly_shown, judge_trajectory, render_trajectory_report,
+)
 from robot_identification.validation.validation import errors_on, predict_effort, validate
 
 MAXIMUM_BYTES = 5_000_000
@@ -505,3 +507,28 @@ def test_decimation_keeps_peaks():
     assert len(short) <= MAXIMUM_POINTS
     assert np.all(np.diff(short_t) > 0.0)
     assert (short.max(), short.min()) == (9.0, -9.0)
+
+
+def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
+    robot, found, _, evaluation = case
+    verdict = judge_trajectory(robot, found, evaluation, '')
+    assert verdict.level == 'usable'
+    assert any('collision: NOT CHECKED' in reason for reason in verdict.reasons)
+    # A URDF states no limit of acceleration.
+    assert verdict.reasons[0].startswith('acceleration: NOT CHECKED')
+    assert 'the runner of a real arm refuses' in verdict.next_step
+    sure = replace(evaluation, weak=tuple(
+        replace(one, standard_error=0.01, prior=1.0) for one in evaluation.weak
+    ))
+    assert not hardly_shown(sure)
+    seen = {**found.certificate, 'not_checked': [], 'collision': {
+        'clearance': 0.02, 'nearest': 0.05, 'pair': ['a', 'b'], 'time': 1.0, 'obstacles': {},
+    }}
+    proved = found.with_certificate(seen)
+    assert judge_trajectory(robot, proved, sure, '').level == 'good'
+    made_up = judge_trajectory(robot, proved, sure, '', 'the masses look like placeholders')
+    assert made_up.level == 'usable'
+    assert made_up.reasons[0] == 'the masses look like placeholders'
+    hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
+    assert 'left for friction' in ' '.join(judge_trajectory(robot, hungry, sure, '').reasons)
+    assert judge_trajectory(robot, hungry, sure, '').level == 'usable'

@@ -18,7 +18,7 @@ from builders import contents, succeed
 from long_tests import long_test
 import numpy as np
 import pytest
-from robot_identification.errors import IdentificationError
+from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.files import dump_yaml
 from robot_identification.model.model_file import load_model
 from robot_identification.studies.campaign import study
@@ -410,3 +410,30 @@ def test_a_process_that_is_killed(done, tmp_path, monkeypatch):
     with pytest.raises(IdentificationError, match=r'process was lost.*not done are deadly:'):
         names += [job.name for job in study._work(jobs, CampaignOptions(processes=1))]
     assert read_state(tmp_path / 'one')['error'] == 'made up'
+
+
+@pytest.mark.parametrize(('changes', 'message'), [
+    ({'speed': [1.0]}, r'unknown key speed; did you mean speeds\?'),
+    ({'arms': [{'name': 'a/b', 'robot': 'ur5'}]}, r"arm 1: name is 'a/b'"),
+    ({'arms': [{'name': 'left', 'robot': 'ur5'}] * 2}, r'name of an arm is given twice: left'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [0.0]}]},
+     r'mounting has 1 values, it must have 3'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [90, 0, 0]}]},
+     r'arm 1: .*write 90deg'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mas': 1.0}}]},
+     r'payload: missing mass; unknown key mas; did you mean mass\?'),
+    ({'runs': [{'name': 'x', 'arm': 'lef', 'bags': 'b'}]},
+     r'run 1: there is no arm lef; did you mean left\?'),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': ['b', 'b']}]}, r'a bag is given twice'),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b', 'date': 'spring'}]},
+     r"date is 'spring', it must be like 2026-03-01"),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b'},
+               {'name': 'X', 'arm': 'left', 'bags': 'c'}]}, r'name of a run is given twice: x'),
+    ({'speeds': [0.1, 0.1]}, r'speeds are \[0.1, 0.1\], they must differ'),
+    ({'false_alarm_rate': 0.9}, r'false_alarm_rate is 0.9'),
+    ({'options': {'relative_scale': 1}}, r'relative_scale is 1, it must be true or false'),
+])
+def test_what_is_wrong_is_named(tmp_path, changes, message):
+    """Every key is checked; an unknown one is refused with the nearest one that is known."""
+    with pytest.raises(DescriptionError, match=message):
+        load(tmp_path, **changes)

@@ -435,3 +435,17 @@ def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
     assert np.isnan(same.joints[1].temperature)
     assert same.joints[1].viscous == pytest.approx(3e-4)
     assert sizes['ur_cb3_size_0'].viscous_p == pytest.approx(1.0)
+
+
+def test_blocks_and_gaps(model):
+    """More samples than a block are as many blocks; over a gap nothing is delivered."""
+    t, motion = moving(6, duration=2.5)
+    assert len(t) > 1024
+    whole = energy_of_motion(model, t, motion)
+    late = t + np.where(np.arange(len(t)) >= 700, 100.0, 0.0)
+    gap = energy_of_motion(model, late, replace(motion, starts=(0, 700)))
+    step = whole.delivered.value[700] - whole.delivered.value[699]
+    np.testing.assert_allclose(
+        gap.delivered.value[-1], whole.delivered.value[-1] - step, atol=1e-9
+    )
+    assert gap.delivered.value[700] == gap.delivered.value[699]

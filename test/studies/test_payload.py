@@ -296,3 +296,21 @@ def test_dwells_and_their_sides(rng):
 @pytest.fixture(scope='module')
 def arm(robots):
     return robots['ur5'], true_arm(robots['ur5']), carrying(robots['ur5'], BODY)
+
+
+NAMES = tuple(f'joint_{number}' for number in range(1, 7))
+
+
+@given(SEEDS)
+def test_equation_32(seed):
+    """Tika et al., eq. 32: zeta = target torque / target current, the mean over the poses."""
+    rng = np.random.default_rng(seed)
+    gain, torque = rng.uniform(5.0, 20.0, 6), rng.normal(scale=30.0, size=(7, 6))
+    readings = Readings(
+        rng.normal(size=(7, 6)), np.zeros((7, 6)), torque, torque / gain
+    )
+    found = poses_fit(NAMES, average_approaches(readings))
+    zeta = np.mean(readings.torque / readings.current, axis=0)
+    # Both are exact; what is left is rounding.
+    np.testing.assert_allclose(found.values, zeta, rtol=1e-12)
+    np.testing.assert_allclose(found.values * readings.current, readings.torque, rtol=1e-9)

@@ -18,7 +18,7 @@ from robot_identification.model.robot_model import unknown_drives
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.comparison.torque_change import model_torque
-from robot_identification.studies.temperature.line import fit_temperature_line
+from robot_identification.studies.temperature.line import fit_temperature_line, relative_change
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
 from robot_identification.studies.temperature.steady_state import (
     figures_of_run, judge_steady_state, RunFigures, SteadyStateOptions,
@@ -255,3 +255,18 @@ def test_the_quick_fit_sees_friction_fall(steady_arm):
     assert judge_steady_state(
         figures[:2], robot.joint_names, SteadyStateOptions(change=0.05, runs=1)
     ).reached
+
+
+def test_slopes_of_repeated_identifications(arm, study):
+    """The truth is inside the intervals, R^2 is near one, Coulomb friction stays."""
+    for j, joint in enumerate(study.joints):
+        line = joint.viscous_line
+        low, high = line.slope_interval(0.99)
+        assert low < arm.slopes[j] < high, joint.joint
+        assert line.r_squared > 0.9
+        np.testing.assert_allclose(joint.temperature, TEMPERATURES[:, j], atol=1e-9)
+        assert not joint.coulomb_moves
+        # Noise of 0.4 % of the limit moves the coefficient of a run by some 4 %.
+        truth = relative_change(*arm.viscous(TEMPERATURES[[0, -1]])[:, j])
+        assert joint.viscous_change == pytest.approx(truth, abs=0.05)
+    assert study.notes == ()

@@ -9,15 +9,17 @@ The torques are MuJoCo's.
 
 from dataclasses import replace
 
-from estimation.arm_problems import fourier_motion, torque_of
+from estimation.arm_problems import arm_reduction, fourier_motion, torque_of
 from estimation.noisy_arms import bias_in_errors, errors_of, make_noisy_arm, PERIOD
 from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.arrays import triangle_of
-from robot_identification.errors import DataError, RankDeficientError
-from robot_identification.estimation import solve_weighted, WeightedLeastSquares
+from robot_identification.errors import DataError, RankDeficientError, UsageError
+from robot_identification.estimation import (
+    Observations, RowTreatment, solve_weighted, WeightedLeastSquares,
+)
 from robot_identification.estimation.estimators.instrumental_variables import (
     fit_spline, InstrumentalVariables,
 )
@@ -430,3 +432,34 @@ def test_what_has_no_solution_is_refused_by_name():
         match=r'last component of the singular vector is .*columns as given, my1, m',
     ):
         estimator.estimate(problem_of(W, tau))
+
+
+def test_few_samples_are_at_rest():
+    """Too few for a spline: their mean, not a wild polynomial."""
+    q, dq, ddq = fit_spline(np.arange(4.0), np.array([[1.0], [2.0], [3.0], [2.0]]), 0.2)
+    np.testing.assert_array_equal(q, np.full((4, 1), 2.0))
+    np.testing.assert_array_equal(np.hstack([dq, ddq]), np.zeros((4, 2)))
+
+
+@pytest.mark.parametrize('law', ['temperature_viscous', 'load', 'dictionary'])
+def test_friction_of_more_than_velocity_is_refused(noisy_arm, law):
+    """By name of the law."""
+    arm = noisy_arm
+    reduction = arm_reduction(arm.robot, law)
+    dataset = arm.dataset(0, 0.0)
+    warm = replace(
+        dataset, motion=replace(dataset.motion, temperature=np.full(dataset.effort.shape, 30.0))
+    )
+    observations = replace(arm, reduction=reduction).observe([warm])
+    with pytest.raises(UsageError, match=f'friction of the velocity alone, and law {law}'):
+        MaximumLikelihood().estimate(observations.factor())
+
+
+def test_filtered_rows_are_refused(noisy_arm):
+    """Profiles that filter or leave out rows know no period: refused."""
+    data = noisy_arm.observe([noisy_arm.dataset(0, 0.0)]).data
+    observations = Observations(
+        noisy_arm.robot, noisy_arm.reduction, data, treatment=RowTreatment(slowest=0.05)
+    )
+    with pytest.raises(UsageError, match='the recipe filters or leaves out rows'):
+        MaximumLikelihood().estimate(observations.factor())

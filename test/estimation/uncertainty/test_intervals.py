@@ -12,6 +12,7 @@ from estimation.arm_problems import (
 from long_tests import long_test
 import numpy as np
 import pytest
+from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation import (
     band, confidence_intervals, Covariance, covariance_of, ESTIMATORS, joint_test, nested_test,
     TIME_BLOCKS,
@@ -301,3 +302,15 @@ def test_a_coefficient_that_is_not_shown_has_the_size_of_those_that_are(limit, h
     variance = min(np.mean(truth**2), limit)
     # The iteration ends at a relative change of 1 %.
     assert np.sqrt(covariance[3, 3]) == pytest.approx(np.sqrt(variance) * half_width / BAND, 0.01)
+
+
+@pytest.mark.parametrize('confidence', [0.0, 1.0, 95.0, np.nan])
+def test_a_confidence_is_a_share(confidence):
+    with pytest.raises(UsageError, match='between 0 and 1'):
+        confidence_intervals(np.zeros(1), covariance(np.eye(1)), confidence)
+
+
+def test_a_nested_test_needs_parameters(arm, rng):
+    estimate = arm.estimate(rng)
+    with pytest.raises(DataError, match='name one or more'):
+        nested_test(estimate, [])
