@@ -5,6 +5,7 @@
 
 import csv
 import json
+import math
 import os
 from pathlib import Path
 import shlex
@@ -15,6 +16,7 @@ import time
 from types import SimpleNamespace
 
 from builders import refusal, run_command, succeed, write_text_bag
+from hypothesis import given, strategies as st
 from long_tests import long_test
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from robot_identification.cli.command import COMMANDS, MOST_USAGE_LINES
 from robot_identification.cli.main import make_parser, parse_arguments
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.model.registry import load_robot, share_directory
+from robot_identification.options import angle, duration
 from robot_identification.recording.bag import find_joint_names, read_recording
 
 
@@ -336,3 +339,17 @@ def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
         assert words in found.out
     finding, = one_object(command('doctor', paths[0], '--json').out)['findings']
     assert finding['error'] is None and finding['warnings'] == []
+
+
+UNITS = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'm': 60.0, 'min': 60.0, 'h': 3600.0}
+
+
+@given(st.floats(-1e6, 1e6), st.sampled_from(list(UNITS)))
+def test_times_have_their_unit_behind_them(value, unit):
+    assert duration(f'{value!r}{unit}') == pytest.approx(value * UNITS[unit], rel=1e-15)
+
+
+@given(st.floats(-720.0, 720.0))
+def test_angles_may_be_in_degrees(value):
+    assert angle(f'{value!r}deg') == pytest.approx(math.radians(value), rel=1e-15)
+    assert angle(repr(value)) == value

@@ -212,3 +212,26 @@ def test_what_is_no_recording_is_called_what_it_is(tmp_path, name, content, kind
     with pytest.raises(BagError, match=f'is {kind}') as raised:
         find_joint_names(path)
     assert 'name a recording of the arm in its place, a rosbag2 bag' in str(raised.value)
+
+
+POINTER = b'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1251476\n'
+
+
+NOT_FETCHED = 'is a Git LFS pointer, not the file: fetch it by `git lfs pull`'
+
+
+@pytest.mark.parametrize('name', ['bag.mcap', 'bag.db3', 'bag.mcap.zstd'])
+def test_a_pointer_of_git_lfs_is_named_as_such(good, tmp_path, name):
+    """By itself, as the file of a folder, and as a later one of several, which is damage."""
+    path = write_bag(tmp_path / 'bag', good)
+    file, = path.glob('*.mcap')
+    intact = file.read_bytes()
+    file.write_bytes(POINTER)
+    (path / name).write_bytes(POINTER)
+    for bag in (path, path / name):
+        with pytest.raises(BagError, match=NOT_FETCHED) as raised:
+            find_joint_names(bag)
+        assert str(raised.value).startswith(str(bag))
+    (path / 'metadata.yaml').unlink()
+    (path / 'a.mcap').write_bytes(intact)
+    assert NOT_FETCHED in read_recording(path, NAMES).completeness.cause

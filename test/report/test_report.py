@@ -7,6 +7,7 @@ import base64
 from dataclasses import replace
 import hashlib
 from html.parser import HTMLParser
+import math
 import re
 from xml.etree import ElementTree
 
@@ -29,6 +30,7 @@ from robot_identification.report.corrections import corrections_section
 from robot_identification.report.effort_figures import joint_positions
 from robot_identification.report.explanation import effort_parts, score_fit, Scored
 from robot_identification.report.figures import decimate, MAXIMUM_POINTS
+from robot_identification.report.formatting import number, percent
 from robot_identification.report.friction import (
     friction_picture, friction_points, sliding_friction,
 )
@@ -532,3 +534,37 @@ def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
     hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
     assert 'left for friction' in ' '.join(judge_trajectory(robot, hungry, sure, '').reasons)
     assert judge_trajectory(robot, hungry, sure, '').level == 'usable'
+
+
+
+def test_relative_scale_has_no_torque_units(awkward):
+    robot = awkward.model.robot.with_drive_gains(np.ones(awkward.model.robot.n))
+    model = replace(awkward.model, robot=robot, effort_unit='A', relative_scale=True)
+    page = check_page(render_identification_report(replace(awkward, model=model)))
+    assert 'Relative scale:' in page.text
+    assert {entry.unit for entry in coefficients(model)} <= {
+        'A', 'A s/rad', 'kg A/(N m)', 'kg m A/(N m)', 'kg m^2 A/(N m)'
+    }
+    assert 'export identified_model' not in page.text, 'it is refused'
+
+
+@pytest.mark.parametrize(('value', 'text'), [
+    (0.0, '0.00'), (1.0, '1.00'), (-0.01234, '-0.0123'), (123.4, '123'), (123456.0, '1.23e+05'),
+    (math.nan, 'n/a'), (math.inf, 'n/a'),
+])
+def test_number(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(('value', 'text'), [
+    (0.0, '0.0 %'), (1e-6, '< 0.1 %'), (0.052, '5.2 %'), (0.5, '50 %'), (207.0, '> 1000 %'),
+    (-0.02, '-2.0 %'), (math.nan, 'n/a'),
+])
+def test_percent(value, text):
+    assert percent(value) == text
+
+
+def test_a_gap_breaks_a_curve(drawing, panel):
+    panel.curve(np.array([1.0, 2.0, np.nan, 3.0, 4.0]), np.zeros(5), '#000', 1.0)
+    path = next(parsed(drawing).iterfind(f'{SVG}g/{SVG}svg/{SVG}path')).get('d')
+    assert re.findall('[A-Za-z]', path) == ['M', 'l', 'M', 'l']
