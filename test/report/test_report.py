@@ -536,7 +536,6 @@ def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
     assert judge_trajectory(robot, hungry, sure, '').level == 'usable'
 
 
-
 def test_relative_scale_has_no_torque_units(awkward):
     robot = awkward.model.robot.with_drive_gains(np.ones(awkward.model.robot.n))
     model = replace(awkward.model, robot=robot, effort_unit='A', relative_scale=True)
