@@ -19,7 +19,7 @@ import signal
 from types import SimpleNamespace
 
 from builders import contents, FIRST_STAMP, joint_states, room_for, run_command, write_bag
-from long_tests import long_test
+from long_tests import long_test, some_by_day
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
@@ -115,6 +115,11 @@ class Lab:
     @property
     def report(self):
         return (self.results / 'report.html').read_text(encoding='utf-8')
+
+
+def left_out(count, reason):
+    """Return how a report tells that samples were left out."""
+    return f'<th scope="row">{reason}</th><td>{count}</td>'
 
 
 @pytest.fixture
@@ -279,6 +284,28 @@ def test_a_clock_that_jumps_is_said_and_survived(lab, step, words):
 # values, names, units.
 
 
+@pytest.mark.parametrize('field', [
+    *(pytest.param(field, marks=long_test) for field in ('position', 'velocity')), 'effort',
+])
+def test_a_few_values_that_are_none_are_left_out_and_counted(lab, field):
+    """Seven of 1433: used, counted, and never passed on, neither by a model nor a prediction."""
+    def spoil(values):
+        values[1] = np.nan if field != 'effort' else np.inf
+        return values
+
+    messages = with_field(lab.messages, field, spoil, range(100, 800, 100))
+    bag = lab.record(messages)
+    lab.identify(bag)
+    assert left_out(7, 'not finite') in lab.report
+    assert in_standard_errors(lab.model, lab.arm.model) < 1.0
+    for mode in ((), ('--causal',)):
+        output = lab.folder / f'p{len(mode)}.csv'
+        found = run_command('predict', lab.arm.model_file, bag, '-o', output, *mode)
+        assert found.code == 0, found.err
+        assert not re.search('(?i)nan|inf', output.read_text())
+        assert 'nan' not in found.out
+
+
 REFUSED = {
     'infinite efforts': (
         lambda ms: with_field(ms, 'effort', lambda v: v * np.inf, range(0, 1000, 40)),
@@ -358,6 +385,55 @@ def test_a_recording_is_not_counted_twice(lab):
     """Errors would come out smaller than they are."""
     bag = lab.arm.bags[0]
     assert 'holds the same bytes as' in lab.identify(bag, bag, code=2).err
+
+
+def test_a_recording_without_motion_is_left_out_of_several(lab):
+    """By name, and the model is that of the others."""
+    still = with_field(lab.messages, 'position', lambda values: 0.0 * values + 0.3)
+    still = with_field(still, 'velocity', lambda values: 0.0 * values)
+    bag = lab.record(still, name='still')
+    found = lab.identify(lab.arm.bags[0], bag)
+    assert f'warning: {bag} has no motion, or no effort that changes: left out' in found.err
+    np.testing.assert_array_equal(lab.model.theta_base, lab.arm.model.theta_base)
+
+
+@pytest.mark.parametrize(('step', 'words'), [
+    (5, r'\d+ of \d+ samples can be fitted \(\d+ at rest before or after all motion .*\), '
+        'at least 50 are needed: record a longer motion'),
+    (1, 'no usable samples beside those held out of the cross-validation: record a longer motion'),
+])
+def test_a_motion_of_a_moment_is_refused_with_what_is_missing(lab, step, words):
+    """Of 12 s at 25 and 125 Hz all but 0.3 s are rest, which is not fitted around the motion."""
+    first, last = 500, 540
+    brief = [
+        message if first <= k < last else replace(
+            message, velocity=0.0 * message.velocity,
+            position=lab.messages[min(max(k, first), last)].position,
+        )
+        for k, message in enumerate(lab.messages)
+    ]
+    bag = lab.record(brief[::step])
+    assert re.match(rf'error: {bag}: {words}', lab.identify(bag, code=4, options=()).err)
+
+
+@pytest.mark.parametrize('field', some_by_day(['name', 'effort'], 1))
+def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
+    """Two names exchanged throughout, or two efforts: no signal contradicts another."""
+    messages = with_field(lab.messages, field, lambda values: values[[1, 0, 2]])
+    lab.identify(lab.record(messages))
+    quality = lab.model.quality
+    assert quality['verdict'] in ('usable', 'bad')
+    reasons = ' '.join(quality['reasons'])
+    assert f'the {field}s of pan and lift may be exchanged' in reasons
+    assert re.search(r'is worst: \d+% of the deviation of its effort is not explained', reasons)
+
+
+def test_a_velocity_that_stands_still_costs_little(lab):
+    """It is said, and differentiated from the position: parameters within three errors."""
+    bag = lab.record(with_field(lab.messages, 'velocity', lambda v: np.append(v[:2], 0.0)))
+    found = lab.identify(bag)
+    assert 'velocity of reach is 0 throughout, although the joint moves by' in found.err
+    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
 
 
 # bags.

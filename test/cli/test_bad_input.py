@@ -1,7 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every bad input has its message and its exit code, and leaves nothing behind."""
+"""
+Every bad input has its message and its exit code, and leaves nothing behind.
+
+The exit codes are those of the table in docs/troubleshooting.md, which the last test reads.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,7 +13,9 @@ from pathlib import Path
 import re
 from typing import Any
 
-from builders import contents, joint_states, refusal, succeed, UR_JOINTS, write_bag, write_run
+from builders import (
+    contents, joint_states, refusal, succeed, UR_JOINTS, write_bag, write_run, write_text_bag,
+)
 import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import dump_trajectory
@@ -20,6 +26,7 @@ pytestmark = pytest.mark.usefixtures('without_pictures')
 
 DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'troubleshooting.md'
 URDF = share_directory() / 'urdf' / 'ur5.urdf'
+NOTHING = np.full(6, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +138,8 @@ CASES = (
     Case('No robot named', lambda k: k.identify(k.bag, robot=None), 2, 'name an arm'),
     Case('Unknown option, or a value it does not take',
          lambda k: k.identify(k.bag, '--estimator', 'magic'), 2, 'invalid choice'),
+    Case('Unknown effort unit', lambda k: k.identify(k.bag, '--effort-unit', 'V'), 2,
+         '--effort-unit'),
     Case(
         'Effort unit that neither option, bag nor robot states',
         lambda k: k.identify(k.record(metadata={}), '--urdf', URDF, robot=None), 2,
@@ -144,12 +153,31 @@ CASES = (
     Case('Effort in ampere and unknown drive gains', lambda k: k.identify(
         k.record(metadata={'robot': 'ur5e', 'effort_unit': 'A'}), robot='ur5e'), 2,
         '--drive-gains'),
+    Case('Wrong number of drive gains', lambda k: k.identify(k.bag, '--drive-gains', '1', '2'), 2,
+         '2 drive gains for 6 joints'),
     Case('Drive gain of zero, or not finite',
          lambda k: k.identify(k.bag, '--drive-gains', *'11110', 'nan'), 2,
          'must be finite and not zero'),
+    Case('Unknown friction law', lambda k: k.identify(k.bag, '--friction', 'stribek'), 2,
+         'unknown friction law stribek'),
+    Case('Joint that the URDF does not have',
+         lambda k: k.identify(k.bag, '--joints', 'elbow'), 2, 'no joint elbow'),
+    Case('Joint names in no pairs',
+         lambda k: k.identify(k.bag, '--joint-names', 'elbow_joint'), 2,
+         '--joint-names must read'),
+    Case('Window that ends before it starts',
+         lambda k: k.identify(k.bag, '--start', '5', '--stop', '3'), 2, 'must be before --stop'),
+    Case('Gravity or mounting that is not finite',
+         lambda k: k.identify(k.bag, '--gravity', 'nan', '0', '0'), 2, 'three finite numbers'),
+    Case('Negative seed',
+         lambda k: ('excite', '--robot', 'ur5', '--seed', '-1', '-o', k.results / 't.yaml'), 2,
+         'seed'),
     Case('Result that exists already, without --force',
          lambda k: k.identify(k.inputs / 'absent', '-o', existing(k, 'report.html')), 2,
          'exists already'),
+    Case('Prediction that ends neither in .mcap nor in .csv',
+         lambda k: ('predict', k.model_file, k.bag, '-o', k.results / 'p.txt'), 2,
+         'must end in .mcap or .csv'),
     Case(
         'Trajectory of another robot',
         lambda k: ('simulate', '--robot', 'ur10', '--trajectory', k.trajectory(), '-o',
@@ -160,8 +188,12 @@ CASES = (
          'no joint moved'),
     Case('Empty bag', lambda k: k.identify(write_bag(k.inputs / 'bag', [])), 4,
          'the recording is empty'),
+    Case('Empty file', lambda k: k.identify(k.file('bag.mcap', '')), 4, 'is an empty file'),
     Case('Folder or file that is no bag', lambda k: k.identify(k.inputs), 4,
          'is not a rosbag2 bag'),
+    Case('Bag without joint states',
+         lambda k: k.identify(write_text_bag(k.inputs / 'bag', 9)), 4,
+         'no topic of joint states'),
     Case('Joints missing',
          lambda k: k.identify(k.record(names=['spare', *sorted(UR_JOINTS)[1:]])), 4,
          'lacks the joint'),
@@ -170,12 +202,24 @@ CASES = (
          '--joint-names'),
     Case('Effort zero throughout', lambda k: k.identify(effort(k, np.zeros(6))), 4,
          'is zero throughout'),
+    Case('Effort absent', lambda k: k.identify(effort(k, np.zeros(0))), 4, 'is absent'),
+    Case('Effort not a number throughout', lambda k: k.identify(effort(k, NOTHING)), 4,
+         'is absent'),
     Case('Over 1 % of the joint states not finite', lambda k: k.identify(too_much_nan(k)), 4,
          'not finite'),
     Case('Too few samples', lambda k: k.identify(k.record(slice(400, 440))), 4,
          'at least 50 are needed'),
     Case('Window without samples', lambda k: k.identify(k.bag, '--start', '99'), 4,
          '--start/--stop'),
+    Case('URDF that does not parse',
+         lambda k: k.identify(k.bag, '--urdf', k.file('arm.urdf', '<robot><link')), 4,
+         'not a URDF that parses'),
+    Case(
+        'URDF with a number that is none',
+        lambda k: k.identify(k.bag, '--urdf', k.file(
+            'arm.urdf', URDF.read_text().replace('value="8.393"', 'value="8,393"'))), 4,
+        "mass of link 'upper_arm_link' is '8,393'",
+    ),
     Case(
         'Robot YAML or experiment with an unknown key, or a value out of range',
         lambda k: k.identify(k.bag, robot=k.file('arm.yaml', dump_yaml(

@@ -10,7 +10,8 @@ The kinds of faults that are refused are listed in docs/descriptions.md.
 from typing import NamedTuple
 
 from builders import joint, link, robot_urdf, run_command, two_link_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 from others_descriptions import BY_DAY, BY_NIGHT, described, INSTALLED_ROBOTS
 import pytest
@@ -97,11 +98,16 @@ OF_UPPER = "link 'upper'"
 
 CASES = (
     Case('Mass `nan`', with_mass('nan'), "mass of link 'upper' is 'nan'"),
+    Case('Mass `inf`', with_mass('inf'), "mass of link 'upper' is 'inf'"),
     Case('Mass with a comma', with_mass('1,5'), "mass of link 'upper' is '1,5'"),
+    Case('Mass that overflows', with_mass('1e400'), "mass of link 'upper' is '1e400'"),
     Case('Mass of no robot', with_mass('1e99'), "mass of link 'upper' is '1e99'", ('SI units',)),
     Case('Mass negative', with_mass('-1.5'), "mass of link 'upper' is -1.5 kg"),
+    Case('Mass empty', with_mass(''), "mass of link 'upper' is ''"),
+    Case('Mass without value', upper(MASS, '<mass kg="1"/>'), "mass of link 'upper' is None"),
     Case('No mass', upper(MASS, ''), '<inertial> without mass', (OF_UPPER,)),
     Case('Moment of inertia negative', with_inertia(izz=-0.025), "izz of link 'upper' is -0.025"),
+    Case('Moment of inertia `nan`', with_inertia(ixy='nan'), "ixy of link 'upper' is 'nan'"),
     Case('Moment of inertia missing', upper('iyz="0"', ''), "iyz of link 'upper' is None"),
     Case('Principal moment negative', with_inertia(ixy=0.03, name='lower'),
          'none may be negative', ("link 'lower'", '-0.00541381')),
@@ -110,10 +116,14 @@ CASES = (
          ("link 'lower'", '0.02, 0.03 and 0.3')),
     Case('Inertia without mass', with_mass(0), 'it has no mass and the principal moments',
          (OF_UPPER, '0.02, 0.025 and 0.03')),
+    Case('Centre of mass `nan`', upper(CENTRE, '<origin xyz="0 nan 0" rpy="0 0 0"/>'),
+         "inertial origin xyz of link 'upper' is 'nan'"),
     Case('Centre of mass of two numbers', upper(CENTRE, '<origin xyz="0.02 0.1" rpy="0 0 0"/>'),
          'three numbers are needed', ("inertial origin xyz of link 'upper' is '0.02 0.1'",)),
     Case('Joint origin `inf`', upper(PLACE, '<origin xyz="0 0 inf" rpy="0 0 0"/>'),
          "origin xyz of joint 'one' is 'inf'"),
+    Case('Joint origin with a comma', upper(PLACE, '<origin xyz="0 0 0" rpy="1,5 0 0"/>'),
+         "origin rpy of joint 'one' is '1,5'"),
     Case('Origin of a shape `nan`',
          with_shape('<sphere radius="1"/>', origin='<origin xyz="nan 0 0"/>'),
          "collision origin xyz of link 'upper' is 'nan'"),
@@ -121,13 +131,18 @@ CASES = (
          "collision radius of link 'upper' is -0.1 m"),
     Case('Limits crossed', with_limit(lower=2), 'above the upper limit',
          ("joint 'one'", 'lower limit 2.0', 'upper limit 1.0')),
+    Case('Limit `nan`', with_limit(velocity='nan'), "velocity limit of joint 'one' is 'nan'"),
     Case('Limit negative', with_limit(effort=-3), "effort limit of joint 'one' is -3.0"),
     Case('Axis zero', two_link_urdf(axis=(0, 0, 0)), "axis of joint 'one' is [0.0, 0.0, 0.0]"),
+    Case('Axis of two numbers', two_link_urdf(axis=(0, 1)), "axis of joint 'one' is '0 1'"),
+    Case('Axis `nan`', two_link_urdf(axis=(0, 0, 'nan')), "axis of joint 'one' is 'nan'"),
     Case('Child that does not exist', two_link_urdf(child='nobody'),
          "joint 'one' names the link 'nobody'"),
     Case('Joint without child', two_link_urdf().replace('<child link="upper"/>', ''),
          "joint 'one' has no <child"),
     Case('Two joints of one name', two_link_urdf(name='two'), "joint 'two' is given twice"),
+    Case('Two links of one name', two_link_urdf().replace('"lower"', '"upper"'),
+         "link 'upper' is given twice"),
     Case('Link without name', two_link_urdf().replace('<link name="lower">', '<link>'),
          'link number 3 has no name'),
     Case('Link on two joints', two_link_urdf().replace('</robot>', joint(
@@ -143,6 +158,7 @@ CASES = (
          'no moving joint'),
     Case('Floating joint of an arm', with_kind_of_two('floating'),
          "joint 'two' is of type 'floating'"),
+    Case('Planar joint of an arm', with_kind_of_two('planar'), "joint 'two' is of type 'planar'"),
     Case('Joint of no known type', two_link_urdf(kind='revolut'),
          "joint 'one' is of type 'revolut'"),
     Case('Hundreds of joints', chain(400), '400 moving joints, more than the 64'),
@@ -152,6 +168,8 @@ CASES = (
     Case('Mimic of itself', with_mimic('<mimic joint="two"/>'), "joint 'two' mimics 'two'"),
     Case('Ring of mimics', with_mimic('<mimic joint="one"/>', '<mimic joint="two"/>'),
          "joint 'one' mimics 'two', and so in the end itself"),
+    Case('Mimic multiplier `nan`', with_mimic('<mimic joint="one" multiplier="nan"/>'),
+         "mimic multiplier of joint 'two' is 'nan'"),
     Case('DOCTYPE', '<!DOCTYPE robot [<!ENTITY a "b">]>' + two_link_urdf(),
          "it has a DOCTYPE 'robot'"),
     Case('Nested entities', ENTITIES + two_link_urdf(name='&a9;'), "it has a DOCTYPE 'robot'"),
@@ -165,6 +183,7 @@ CASES = (
     ).replace('</robot>', '<xacro:arm name="x"/></robot>'), 'unknown macro name: xacro:arm'),
     Case('Expression of xacro', with_mass('${mass}'), "mass of link 'upper' is '${mass}'"),
     Case('No XML', 'this is no URDF', 'not a URDF that parses'),
+    Case('Empty text', '', 'not a URDF that parses: no element found'),
     Case('Text cut short', two_link_urdf()[:-30], 'not a URDF that parses: unclosed token'),
     Case('Other root', '<sdf version="1.9"/>', 'the root element is <sdf>'),
     Case('More than 5 million characters', '<robot/>' + ' ' * MAXIMUM_URDF_CHARACTERS,

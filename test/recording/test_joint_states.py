@@ -202,6 +202,12 @@ def test_a_long_recording_is_on_the_disk(disk, good, to_cdr, write_mcap, tmp_pat
     assert list(disk.iterdir()) == []
 
 
+def test_two_arms_are_not_guessed_between(named):
+    """Both prefixes are said, and the option that chooses, where the plain names come late."""
+    with pytest.raises(DataError, match=r"prefixes '', 'left_'.*--joint-names"):
+        columns_of(named('left_alpha', 'left_beta', 'left_gamma'), named(*NAMES))
+
+
 def test_values_without_names_are_refused(named):
     """Even as many as there are joints: which is which, nobody knows."""
     with pytest.raises(DataError, match=r'3 positions and no names.*alpha, beta, gamma'):

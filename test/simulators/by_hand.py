@@ -69,7 +69,7 @@ class Person:
             'generate.experiment': str(self._experiment), 'generate.output': str(path),
             'generate.seed': seed, 'generate.max_evaluations': EVALUATIONS,
         })
-        self._call('trajectory_generator/generate', PATIENCE)
+        self.call('trajectory_generator/generate', PATIENCE)
         return path
 
     def climb(self, trajectory: Path) -> Path:
@@ -84,30 +84,49 @@ class Person:
         fastest = float(words[words.index('most') + 1])
         return max(round(min(0.1, 0.25 / max(fastest, 1e-3)) - 0.0005, 3), 0.02)
 
-    def execute(self, trajectory: Path, *, dry_run: bool = False, speed: float = 1.0) -> Path:
-        """Arm by the hash, record and execute; return the bag (none of a dry run)."""
+    def start(self, trajectory: Path) -> None:
+        """Arm and execute at full speed without a recorder; return when the motion has begun."""
+        self._prepare(trajectory, require_recorder=False)
+        self.call('experiment_runner/execute')
+        self.wait_for('EXECUTING')
+
+    def wait_for(self, *states: str) -> str:
+        """Wait for a state of the runner, or an end; return the state."""
+        wait_until(
+            lambda: self.state().get('state') in (*states, 'DONE', 'FAULT'), ' or '.join(states),
+            PATIENCE,
+        )
+        return str(self.state()['state'])
+
+    def _prepare(self, trajectory: Path, **parameters: Any) -> str:
+        """Arm by the hash of a file; return the hash."""
         sha256 = load_trajectory(trajectory).sha256
         self._set('experiment_runner', {
-            'trajectory_file': str(trajectory), 'arm.sha256': sha256, 'dry_run': dry_run,
-            'speed': speed,
+            'trajectory_file': str(trajectory), 'arm.sha256': sha256, 'dry_run': False,
+            'speed': 1.0, **parameters,
         })
         self._arm()
+        return sha256
+
+    def execute(self, trajectory: Path, *, dry_run: bool = False, speed: float = 1.0) -> Path:
+        """Arm by the hash, record and execute; return the bag (none of a dry run)."""
+        sha256 = self._prepare(trajectory, dry_run=dry_run, speed=speed)
         bag = self.folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag'
         if dry_run:
-            self._call('experiment_runner/execute')
+            self.call('experiment_runner/execute')
             wait_until(lambda: self.state().get('state') == 'IDLE', 'the end of the dry run')
             return bag
         self._set('bag_recorder', {
             'start.output': str(bag), 'start.robot': self._robot,
             'start.effort_unit': self._unit, 'start.trajectory_sha256': sha256,
         })
-        self._call('bag_recorder/start')
-        self._call('experiment_runner/execute')
+        self.call('bag_recorder/start')
+        self.call('experiment_runner/execute')
         wait_until(
             lambda: self.state().get('state') in ('DONE', 'FAULT'), 'the end of the motion',
             PATIENCE,
         )
-        said = self._call('bag_recorder/stop')
+        said = self.call('bag_recorder/stop')
         if self.state()['state'] != 'DONE':
             # A machine that stalls ends a motion, too: `make` tries once more what "waited".
             pytest.fail(f'waited for the end of the motion: {self.state()["reason"]}; {said}')
@@ -131,7 +150,7 @@ class Person:
     def _set(self, node: str, values: dict[str, Any]) -> None:
         assert self._graph.configure(node, values) == []
 
-    def _call(self, service: str, deadline: float = 60.0) -> str:
+    def call(self, service: str, deadline: float = 60.0) -> str:
         answer = self._graph.call(service, deadline)
         assert answer.success, f'{service}: {answer.message}'
         return answer.message

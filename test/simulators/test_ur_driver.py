@@ -12,14 +12,17 @@ listens on all interfaces, so run it in a network of its own.
 
 import json
 import socket
+import time
 
+from known_models import pinocchio_torque, true_pinocchio
 from launching import launched, why_not_installed
 import numpy as np
 import pytest
 import robot_identification as ri
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import read_yaml
-from ros_helpers import own_graph
+from robot_identification.simulation import GroundTruth
+from ros_helpers import own_graph, wait_until
 from simulators.by_hand import Person
 from simulators.judging import largest_deviation
 
@@ -36,7 +39,7 @@ def day(tmp_path_factory):
     with own_graph(folder) as graph:
         arguments = {'ur_type': 'ur5e', 'truth': str(folder / 'truth.yaml')}
         with launched('ursim', arguments, folder, graph.environment):
-            yield Person(graph, folder, 'ur5e', 'A')
+            yield Person(graph, folder, 'ur5e', 'A', period=6.0)
 
 
 def pendant(line):
@@ -46,19 +49,91 @@ def pendant(line):
         return json.loads(connection.makefile().readline())
 
 
-def test_a_day_finds_the_truth(day):
-    """Dry, slow and full; bags in ampere; the model predicts the other motion."""
-    bags = []
-    for seed in 1, 2:
-        trajectory = day.design(seed)
-        bags.append(day.climb(trajectory))
-        deviation = largest_deviation(bags[-1], ri.load_robot('ur5e'), load_trajectory(trajectory))
-        print(f'motion {seed}: {deviation:.4f} rad from the planned path at most')
+@pytest.fixture(scope='module')
+def motion(day):
+    """Return a motion that has climbed to full speed, and its bag."""
+    trajectory = day.design(1)
+    return trajectory, day.climb(trajectory)
+
+
+def known_truth(folder, arm):
+    """Return Pinocchio's model of the hidden bodies, and the hidden friction laws."""
+    record = read_yaml(folder / 'truth.yaml')
+    truth = GroundTruth(**{
+        key: np.array(value) for key, value in record.items()
+        if key not in ('robot', 'joint_names')
+    })
+    return true_pinocchio(arm, truth), truth
+
+
+def test_a_day_finds_the_truth(day, motion):
+    """Bags in ampere; the model knows the unseen motion's true torque, and its parameters."""
+    trajectory, bag = motion
+    other = day.design(2)
+    unseen = day.climb(other)
+    described = ri.load_robot('ur5e')
+    for each, recorded in (trajectory, bag), (other, unseen):
+        deviation = largest_deviation(recorded, described, load_trajectory(each))
+        print(f'{recorded.name}: {deviation:.4f} rad from the planned path at most')
         assert deviation < 0.05
-    truth = read_yaml(day.folder / 'truth.yaml')
-    arm = ri.load_robot('ur5e', drive_gains=truth['drive_gain'])
-    found = ri.identify(arm, bags[0])
+    arm = ri.load_robot('ur5e', drive_gains=read_yaml(day.folder / 'truth.yaml')['drive_gain'])
+    found = ri.identify(arm, bag)
     print(found)
-    score = ri.validate(found.model, bags[1])
+    score = ri.validate(found.model, unseen)
     print('NRMSE of the other motion', score.nrmse)
     assert np.all(np.array(score.nrmse) < 0.1)
+    bodies, truth = known_truth(day.folder, arm)
+    plan = load_trajectory(other)
+    states = plan.sample(plan.times(100.0))
+    true = pinocchio_torque(bodies, states) + truth.friction(states.dq)
+    error = found.model.torque(states.q, states.dq, states.ddq) - true
+    share = np.sqrt(np.mean(error**2, axis=0) / np.var(true, axis=0))
+    print('error of the torque against the truth over its spread', share)
+    # Noise of 0.4 % of the limit, and friction laws that are not those of the truth.
+    assert np.all(share < 0.1)
+    reduction = found.model.reduction
+    theta = np.zeros(reduction.parameters.size)
+    theta[: 10 * arm.n] = np.concatenate([
+        body.toDynamicParameters() for body in bodies.inertias.tolist()[1:]
+    ])
+    rigid = [k for k, name in enumerate(reduction.names) if 'f' not in name and 'I' not in name]
+    z = ((found.model.beta - reduction.K @ theta) / np.sqrt(np.diag(found.model.covariance)))
+    print('share of the 95 % intervals that hold the truth', np.mean(np.abs(z[rigid]) < 1.96))
+
+
+@pytest.mark.parametrize(('line', 'end'), [
+    ('slider 0.3', 'DONE'), ('pause', 'DONE'), ('loss 0.05', 'DONE'), ('delay 0.02', 'DONE'),
+    ('protective stop', 'FAULT'), ('emergency stop', 'FAULT'), ('stop', 'FAULT'),
+    ('power off', 'FAULT'), ('rtde cut 3', 'FAULT'),
+])
+def test_a_fault_of_the_robot(day, motion, line, end):
+    """The arm is no faster than planned, and rests where the runner says that it does."""
+    trajectory, _ = motion
+    plan = load_trajectory(trajectory)
+    times = plan.times(200.0)
+    speeds = np.abs(plan.sample(times).dq).max(axis=1)
+    day.start(trajectory)
+    time.sleep(float(times[speeds.argmax()]))  # The arm is at its fastest then.
+    pendant('reset peaks')
+    begin = pendant(line)['time']
+    if line == 'pause':
+        time.sleep(2.0)  # What a person takes to look.
+        pendant('play')
+    ended, found = day.wait_for(), pendant('state')
+    assert ended == end, (day.state(), found)
+    print(
+        f'| {line} | {day.state()["state"]}: {day.state()["reason"]} | {speeds.max():.2f} | '
+        f'{found["peak_speed"]:.2f} | {found["peak_acceleration"]:.1f} | '
+        f'{found["moved_at"] - begin:.2f} |'
+    )
+    assert found['peak_speed'] < 1.1 * speeds.max()
+    if end == 'FAULT':
+        wait_until(lambda: pendant('state')['time'] - pendant('state')['moved_at'] > 0.3, 'rest')
+    is_off = found['safety_mode'] == 'ROBOT_EMERGENCY_STOP'
+    for word in ('no faults', 'slider 1.0', *(['restart safety'] if is_off else []), 'unlock',
+                 'brake release'):
+        pendant(word)
+    wait_until(lambda: pendant('state')['robot_mode'] == 'RUNNING', 'the brakes to be released')
+    if pendant('state')['program'] != 'PLAYING':
+        day.call('io_and_status_controller/resend_robot_program')
+        wait_until(lambda: pendant('state')['program'] == 'PLAYING', 'the program to run')

@@ -60,16 +60,34 @@ class Reference:
         wanted = (dq - self.dq) / self.period
         self.push(np.clip(wanted, -acceleration, acceleration))
 
-    def follow(self, q: FloatArray) -> None:
-        """Follow positions (n,) [rad] as a critically damped second-order filter, as servoj."""
-        rate = 2.0 / LOOKAHEAD
-        ddq = rate**2 * (q - self.q) - 2.0 * rate * self.dq
-        self.push(np.clip(ddq, -SPEED_ACCELERATION, SPEED_ACCELERATION))
-
     def go_to(self, q: FloatArray, dq: FloatArray) -> None:
         """Be at a position [rad] and velocity [rad/s], (n,) each, at the end of the cycle."""
         self.ddq = (dq - self.dq) / self.period
         self.q, self.dq = q, dq
+
+
+class Smoothing:
+    """
+    What servoj does with the positions that it is given: a cubic B-spline of them, which is late.
+
+    Commands of a driver come with jitter, and a filter of second order would make accelerations
+    of it. Three moving averages of N cycles are late by 1.5 (N - 1) cycles, here by `LOOKAHEAD`.
+    """
+
+    def __init__(self, reference: Reference) -> None:
+        width = max(round(LOOKAHEAD / 1.5 / reference.period) + 1, 1)
+        box = np.full(width, 1.0 / width)
+        self._weights = np.convolve(np.convolve(box, box), box)  # newest last, as in the history
+        late = 1.5 * (width - 1)
+        # As if the reference had come to where it is at its present velocity.
+        ages = np.arange(len(self._weights))[::-1, None]
+        self._history = reference.q + (late - ages) * reference.period * reference.dq
+
+    def push(self, q: FloatArray) -> FloatArray:
+        """Take a position (n,) [rad], and return the smooth one."""
+        self._history = np.vstack([self._history[1:], q])
+        smooth: FloatArray = self._weights @ self._history
+        return smooth
 
 
 class ExternalControl:
@@ -91,6 +109,7 @@ class ExternalControl:
         self._timeout = math.inf  # the first message is waited for
         self._command: FloatArray | None = None
         self._is_new = False
+        self._smoothing = Smoothing(reference)
         self._points: deque[tuple[int, ...]] = deque()
         self._left = 0.0  # points of the trajectory that are still to be read
         self._read = 0  # points of it that were read
@@ -114,6 +133,7 @@ class ExternalControl:
             if self._forwarding:
                 self._end_trajectory(CANCELLED)
             self.mode, self._command = mode, None
+            self._smoothing = Smoothing(self._reference)
         if mode == STOPPED:
             self.finished = 'the driver stopped the program'
         elif mode == SERVO:
@@ -171,7 +191,8 @@ class ExternalControl:
                 # Without a command within a cycle the target goes on at its speed.
                 self._command = self._command + reference.period * reference.dq
             self._is_new = False
-            reference.follow(self._command)
+            q = self._smoothing.push(self._command)
+            reference.go_to(q, (q - reference.q) / reference.period)
         elif self.mode == SPEED and self._command is not None:
             reference.reach(self._command, SPEED_ACCELERATION)
         elif self._forwarding:
