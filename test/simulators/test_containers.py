@@ -15,8 +15,8 @@ COMPOSE = yaml.safe_load((ROOT / 'compose.yaml').read_text())
 DOCKERFILE = (ROOT / 'docker' / 'Dockerfile').read_text()
 WORKFLOW = yaml.safe_load((ROOT / '.github' / 'workflows' / 'simulators.yml').read_text())
 TESTS = {path.stem.removeprefix('test_') for path in (ROOT / 'test' / 'simulators').glob('test_*')}
-# Tested here, without a simulator.
-PURE = {'containers'}
+# Tested here, without a simulator of whole robots.
+PURE = {'containers', 'gazebo_engine'}
 
 
 def test_every_simulator_has_its_service():
