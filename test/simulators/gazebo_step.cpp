@@ -6,7 +6,8 @@
 //   gazebo_step PLUGIN ARM.sdf GRAVITY STEP JOINT... < states
 //
 // GRAVITY [m/s^2] points down, STEP is in nanoseconds. A state is q, dq and tau of the n joints;
-// for each, a line of n accelerations follows: the change of velocity over the step.
+// for each, a line of n accelerations follows, the change of velocity over the step, and of the
+// three torques that each joint has passed on, in its frame.
 
 #include <chrono>
 #include <iostream>
@@ -28,8 +29,8 @@
 namespace physics = ignition::physics;
 using Features = physics::FeatureList<
   physics::ForwardStep, physics::GetBasicJointProperties, physics::GetBasicJointState,
-  physics::GetJointFromModel, physics::SetBasicJointState, physics::sdf::ConstructSdfModel,
-  physics::sdf::ConstructSdfWorld>;
+  physics::GetJointFromModel, physics::GetJointTransmittedWrench, physics::SetBasicJointState,
+  physics::sdf::ConstructSdfModel, physics::sdf::ConstructSdfWorld>;
 using Duration = std::chrono::steady_clock::duration;
 
 int main(int, char ** arguments)
@@ -79,6 +80,9 @@ int main(int, char ** arguments)
     world->Step(output, unused, input);
     for (std::size_t index = 0; index < n; ++index) {
       std::cout << (joints[index]->GetVelocity(0) - state[n + index]) / seconds << ' ';
+    }
+    for (const auto & joint : joints) {
+      std::cout << joint->GetTransmittedWrench().torque.transpose() << ' ';
     }
     std::cout << '\n';
   }

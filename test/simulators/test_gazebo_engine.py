@@ -62,8 +62,8 @@ def engine(tmp_path_factory):
 
 @pytest.fixture
 def stepped(engine, tmp_path):
-    """Return what makes a step of the exported model from states (N, 3, n): accelerations."""
-    def accelerations(model, states, nanoseconds=USUAL):
+    """Return what makes a step from states (N, 3, n): accelerations (N, n), torques (N, n, 3)."""
+    def step(model, states, nanoseconds=USUAL):
         file = tmp_path / 'arm.sdf'
         file.write_text(export_sdf(model))
         gravity = float(np.linalg.norm(model.robot.mounting_gravity))
@@ -73,9 +73,11 @@ def stepped(engine, tmp_path):
             timeout=60,
         )
         assert run.returncode == 0, run.stderr
-        return np.array(run.stdout.split(), dtype=float).reshape(len(states), model.robot.n)
+        n = model.robot.n
+        found = np.array(run.stdout.split(), dtype=float).reshape(len(states), 4 * n)
+        return found[:, :n], found[:, n:].reshape(-1, n, 3)
 
-    return accelerations
+    return step
 
 
 @pytest.fixture(scope='module')
@@ -142,7 +144,7 @@ def test_a_rigid_arm_has_the_models_acceleration(stepped, arm_of, rng, name):
     arm = of_pinocchio(model)
     states = states_of(model.robot, arm, rng)
     expected = aba(arm, states)
-    error = np.abs(stepped(model, states) - expected).max() / np.abs(expected).max()
+    error = np.abs(stepped(model, states)[0] - expected).max() / np.abs(expected).max()
     print(f'{name}: {error:.1e} of {np.abs(expected).max():.1f} rad/s^2')
     assert error < PRECISION
 
@@ -160,12 +162,29 @@ def test_friction_is_the_models_in_the_limit_of_short_steps(stepped, arm_of, rng
 
     states = states_of(robot, arm, rng, friction)
     expected = aba(arm, states, friction)
-    long, short = (stepped(model, states, step) - expected for step in (SHORT, SHORT // 2))
+    long, short = (stepped(model, states, step)[0] - expected for step in (SHORT, SHORT // 2))
     order = np.log2(np.abs(long).max() / np.abs(short).max())
     print(f'{name}: order {order:.4f}, {np.abs(long).max():.1e} rad/s^2 at {SHORT} ns')
     assert order == pytest.approx(1.0, abs=0.02)
     # Without what is of first order, as in the limit of no step.
     assert np.abs(2.0 * short - long).max() < 0.03 * np.abs(long).max()
+
+
+def test_the_wrench_of_a_joint_has_no_friction(stepped, arm_of, rng):
+    """It is what gz_ros2_control publishes as effort: the torque on the bodies, at any step."""
+    robot = arm_of('ur5e')
+    coulomb = 0.03 * robot.limits.effort
+    model = identified(robot, fc=coulomb)
+    arm = of_pinocchio(model)
+    data = arm.createData()
+    states = states_of(robot, arm, rng, lambda dq: coulomb * np.sign(dq))
+    accelerations, torques = stepped(model, states)
+    bodies = np.array([
+        pin.rnea(arm, data, q, dq, ddq)
+        for (q, dq, _), ddq in zip(states, accelerations, strict=True)
+    ])
+    np.testing.assert_allclose(torques[:, :, 2], bodies, rtol=0, atol=1e-9)
+    assert (np.abs(states[:, 2] - bodies).mean(axis=0) > 0.1 * coulomb).all()
 
 
 def test_the_error_of_the_rotors_that_sdf_cannot_hold(stepped, arm_of, rng):
@@ -176,7 +195,7 @@ def test_the_error_of_the_rotors_that_sdf_cannot_hold(stepped, arm_of, rng):
     whole, rigid, added = of_pinocchio(model, rotors), of_pinocchio(model), of_pinocchio(model)
     states = states_of(robot, whole, rng)
     # A step so short that no velocity reaches its limit: the change of velocity has fewer digits.
-    found, expected = stepped(model, states, SHORT), aba(rigid, states)
+    found, expected = stepped(model, states, SHORT)[0], aba(rigid, states)
     assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
     # Is a rotor better a part of the link? What moves the link from before turns it as well.
     for number, inertia in enumerate(rotors, start=1):
