@@ -127,6 +127,7 @@ def _possible_inertial(base: pin.Inertia) -> list[Any]:
 
 def _inertial(body: pin.Inertia) -> Any:
     return E.inertial(
+        # Where this pose turns, Gazebo's plugin of DART turns the tensor twice (gz-physics < 5.3).
         E.pose(f'{numbers_text(body.lever)} 0 0 0'),
         E.mass(repr(float(body.mass))),
         E.inertia(*(

@@ -31,6 +31,11 @@ friction: coulomb,viscous,offset
 criterion: log_determinant
 samples: 60
 """
+# What the arm stands on, below its base.
+FLOOR = """
+obstacles:
+  floor: {size: [3.0, 3.0, 0.1], xyz: [0.0, 0.0, -0.06]}
+"""
 # One that is good enough is found with few.
 EVALUATIONS = 100
 # A slow run takes ten times the motion, and a simulator may not keep up with the clock [s].
@@ -40,8 +45,8 @@ PATIENCE = 900.0
 class Person:
     """Calls the services that a person calls, and looks at what comes back."""
 
-    # `robot` and `effort_unit` are noted in bags; `period` is that of the motions [s], and within
-    # `deadline` [s] nodes come up.
+    # `robot` and `effort_unit` are noted in bags; `period` is that of the motions [s], `cell` is
+    # added to their experiment, and within `deadline` [s] nodes come up.
 
     def __init__(
         self,
@@ -51,13 +56,14 @@ class Person:
         effort_unit: str,
         *,
         period: float = 10.0,
+        cell: str = '',
         deadline: float = 120.0,
     ) -> None:
         self._graph, self.folder = graph, folder
         self._robot, self._unit, self._deadline = robot, effort_unit, deadline
         self._states = graph.hear(DiagnosticArray, 'experiment_runner/state', LATCHED)
-        self._experiment = folder / 'experiment.yaml'
-        self._experiment.write_text(EXPERIMENT.format(period=period))
+        self._experiment, self._bags = folder / 'experiment.yaml', 0
+        self._experiment.write_text(EXPERIMENT.format(period=period) + cell)
 
     def state(self) -> dict[str, Any]:
         return state_in(self._states[-1]) if self._states else {}
@@ -84,11 +90,36 @@ class Person:
         fastest = float(words[words.index('most') + 1])
         return max(round(min(0.1, 0.25 / max(fastest, 1e-3)) - 0.0005, 3), 0.02)
 
-    def start(self, trajectory: Path) -> None:
-        """Arm and execute at full speed without a recorder; return when the motion has begun."""
-        self._prepare(trajectory, require_recorder=False)
+    def execute(self, trajectory: Path, *, dry_run: bool = False, speed: float = 1.0) -> Path:
+        """Execute to the end; return the bag (none of a dry run)."""
+        bag = self.begin(trajectory, dry_run=dry_run, speed=speed)
+        if dry_run:
+            wait_until(lambda: self.state().get('state') == 'IDLE', 'the end of the dry run')
+            return bag
+        ended, said = self.wait_for(), self.end_recording()
+        if ended != 'DONE':
+            # A machine that stalls ends a motion, too: `make` tries once more what "waited".
+            pytest.fail(f'waited for the end of the motion: {self.state()["reason"]}; {said}')
+        return bag
+
+    def begin(self, trajectory: Path, *, dry_run: bool = False, speed: float = 1.0) -> Path:
+        """Arm by the hash, record and execute; return the bag (none of a dry run)."""
+        sha256 = load_trajectory(trajectory).sha256
+        self._set('experiment_runner', {
+            'trajectory_file': str(trajectory), 'arm.sha256': sha256, 'dry_run': dry_run,
+            'speed': speed,
+        })
+        self._arm()
+        self._bags += 1
+        bag = self.folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag_{self._bags}'
+        if not dry_run:
+            self._set('bag_recorder', {
+                'start.output': str(bag), 'start.robot': self._robot,
+                'start.effort_unit': self._unit, 'start.trajectory_sha256': sha256,
+            })
+            self.call('bag_recorder/start')
         self.call('experiment_runner/execute')
-        self.wait_for('EXECUTING')
+        return bag
 
     def wait_for(self, *states: str) -> str:
         """Wait for a state of the runner, or an end; return the state."""
@@ -98,39 +129,9 @@ class Person:
         )
         return str(self.state()['state'])
 
-    def _prepare(self, trajectory: Path, **parameters: Any) -> str:
-        """Arm by the hash of a file; return the hash."""
-        sha256 = load_trajectory(trajectory).sha256
-        self._set('experiment_runner', {
-            'trajectory_file': str(trajectory), 'arm.sha256': sha256, 'dry_run': False,
-            'speed': 1.0, **parameters,
-        })
-        self._arm()
-        return sha256
-
-    def execute(self, trajectory: Path, *, dry_run: bool = False, speed: float = 1.0) -> Path:
-        """Arm by the hash, record and execute; return the bag (none of a dry run)."""
-        sha256 = self._prepare(trajectory, dry_run=dry_run, speed=speed)
-        bag = self.folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag'
-        if dry_run:
-            self.call('experiment_runner/execute')
-            wait_until(lambda: self.state().get('state') == 'IDLE', 'the end of the dry run')
-            return bag
-        self._set('bag_recorder', {
-            'start.output': str(bag), 'start.robot': self._robot,
-            'start.effort_unit': self._unit, 'start.trajectory_sha256': sha256,
-        })
-        self.call('bag_recorder/start')
-        self.call('experiment_runner/execute')
-        wait_until(
-            lambda: self.state().get('state') in ('DONE', 'FAULT'), 'the end of the motion',
-            PATIENCE,
-        )
-        said = self.call('bag_recorder/stop')
-        if self.state()['state'] != 'DONE':
-            # A machine that stalls ends a motion, too: `make` tries once more what "waited".
-            pytest.fail(f'waited for the end of the motion: {self.state()["reason"]}; {said}')
-        return bag
+    def end_recording(self) -> str:
+        """End the recording; return what was recorded."""
+        return self.call('bag_recorder/stop')
 
     def _arm(self) -> None:
         """Arm; again for a while, because nodes that have just come up know little yet."""

@@ -112,7 +112,8 @@ def test_a_fault_of_the_robot(day, motion, line, end):
     plan = load_trajectory(trajectory)
     times = plan.times(200.0)
     speeds = np.abs(plan.sample(times).dq).max(axis=1)
-    day.start(trajectory)
+    day.begin(trajectory)
+    day.wait_for('EXECUTING')
     time.sleep(float(times[speeds.argmax()]))  # The arm is at its fastest then.
     pendant('reset peaks')
     begin = pendant(line)['time']
@@ -120,6 +121,7 @@ def test_a_fault_of_the_robot(day, motion, line, end):
         time.sleep(2.0)  # What a person takes to look.
         pendant('play')
     ended, found = day.wait_for(), pendant('state')
+    day.end_recording()
     assert ended == end, (day.state(), found)
     print(
         f'| {line} | {day.state()["state"]}: {day.state()["reason"]} | {speeds.max():.2f} | '
