@@ -16,7 +16,7 @@ from robot_identification.model import RobotModel
 from robot_identification.options import add_arguments
 from robot_identification.simulation import (
     MujocoRobot, NetworkOptions, NOISE_FREE, Sensors, SimulatedArmOptions, UrOptions, UrRobot,
-    UrServer,
+    UrServer, with_warming,
 )
 import yaml
 
@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> None:
     if q.shape != (robot.n,):
         raise UsageError(f'--initial-positions has {q.size} numbers, {robot.name} has {robot.n}')
     truth = options_given(args, SimulatedArmOptions).truth(robot, hidden.truth_seed)
+    if truth.thermal is None:
+        truth = with_warming(truth, viscous_slope=0.0)  # temperatures change, friction does not
     sensors = NOISE_FREE if hidden.noise_free else Sensors()
     arm = MujocoRobot(robot, truth, sensors, q, hidden.seed)
     controller = UrRobot(robot, truth, arm, options_given(args, UrOptions))

@@ -37,6 +37,8 @@ STANDSTILL = 1e-9  # below it a joint does not move [rad/s]
 QUINTIC_BEND = 5.7735
 # Points that are held at most; the driver waits in its socket after them.
 MOST_POINTS = 4096
+# Positions that wait for their cycle; more come only where this machine was late.
+MOST_COMMANDS = 50
 
 State = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -107,9 +109,10 @@ class ExternalControl:
         self.results: deque[int] = deque()
         self._waited = 0.0  # since the last message [s]
         self._timeout = math.inf  # the first message is waited for
-        self._command: FloatArray | None = None
-        self._is_new = False
-        self._smoothing = Smoothing(reference)
+        self._commands: deque[FloatArray] = deque(maxlen=MOST_COMMANDS)
+        self._extrapolated = 0  # cycles since the last command
+        self._target: FloatArray | None = None  # position or velocity that was commanded last
+        self._smoothing: Smoothing | None = None
         self._points: deque[tuple[int, ...]] = deque()
         self._left = 0.0  # points of the trajectory that are still to be read
         self._read = 0  # points of it that were read
@@ -132,23 +135,29 @@ class ExternalControl:
         if mode != self.mode:
             if self._forwarding:
                 self._end_trajectory(CANCELLED)
-            self.mode, self._command = mode, None
-            self._smoothing = Smoothing(self._reference)
+            self.mode = mode
+            self.forget()
         if mode == STOPPED:
             self.finished = 'the driver stopped the program'
         elif mode == SERVO:
             self._take_position(np.array(values) / SCALE)
         elif mode == SPEED:
-            self._command = np.array(values) / SCALE
+            self._target = np.array(values) / SCALE
         elif mode == FORWARD:
             self._take_trajectory(values[0], values[1])
 
+    def forget(self) -> None:
+        """Forget what was commanded, where the arm is not where it leads."""
+        self._commands.clear()
+        self._target, self._smoothing, self._extrapolated = None, None, 0
+
     def _take_position(self, q: FloatArray) -> None:
         reference = self._reference
-        before = reference.q if self._command is None else self._command
+        before = self._commands[-1] if self._commands else self._target
+        before = reference.q if before is None else before
         reach = IGNORED_SPEED * reference.period
         if min(np.abs(q - before).max(), np.abs(q - reference.q).max()) <= reach:
-            self._command, self._is_new = q, True
+            self._commands.append(q)
 
     def _take_trajectory(self, action: int, points: int) -> None:
         if action in (START, STREAM):
@@ -180,25 +189,40 @@ class ExternalControl:
 
     def step(self, pace: float) -> None:
         """Move the reference by a cycle; the time of trajectories advances by the pace, 0 to 1."""
-        reference = self._reference
-        self._waited += reference.period
+        reference, rest = self._reference, np.zeros_like(self._reference.q)
+        if pace > 0.0:
+            self._waited += reference.period
         if self._waited > self._timeout:
             self.finished = f'no message on the reverse socket for {self._timeout:g} s'
         if self.finished:
-            reference.reach(np.zeros_like(reference.q), STOP_DECELERATION)
-        elif self.mode == SERVO and self._command is not None:
-            if not self._is_new:
-                # Without a command within a cycle the target goes on at its speed.
-                self._command = self._command + reference.period * reference.dq
-            self._is_new = False
-            q = self._smoothing.push(self._command)
-            reference.go_to(q, (q - reference.q) / reference.period)
-        elif self.mode == SPEED and self._command is not None:
-            reference.reach(self._command, SPEED_ACCELERATION)
+            reference.reach(rest, STOP_DECELERATION)
+        elif self.mode == SERVO:
+            self._servo(pace)
+        elif self.mode == SPEED and self._target is not None:
+            reference.reach(pace * self._target, SPEED_ACCELERATION)
         elif self._forwarding:
             self._forward(pace)
         else:
+            reference.reach(rest, STOP_DECELERATION)
+
+    def _servo(self, pace: float) -> None:
+        """Follow the positions that are commanded, one in a cycle; none while paused."""
+        reference = self._reference
+        if pace > 0.0 and self._commands:
+            # Those for which the target went on at its speed come too late.
+            for _ in range(min(self._extrapolated, len(self._commands) - 1)):
+                self._commands.popleft()
+            self._target, self._extrapolated = self._commands.popleft(), 0
+        elif pace > 0.0 and self._target is not None:
+            self._target = self._target + reference.period * reference.dq
+            self._extrapolated += 1
+        if self._target is None:
             reference.reach(np.zeros_like(reference.q), STOP_DECELERATION)
+            return
+        if self._smoothing is None:
+            self._smoothing = Smoothing(reference)
+        q = self._smoothing.push(self._target)
+        reference.go_to(q, (q - reference.q) / reference.period)
 
     def _forward(self, pace: float) -> None:
         """Advance on the trajectory by a cycle; segments begin where the ones before end."""

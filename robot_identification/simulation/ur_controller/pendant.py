@@ -86,7 +86,7 @@ class PendantSession:
         return {
             'time': robot.time, 'robot_mode': robot.robot_mode.name,
             'safety_mode': robot.safety_mode.name, 'program': robot.runtime.name,
-            'slider': robot.slider, 'speed_scaling': robot.speed_scaling,
+            'slider': robot.slider, 'speed_scaling': robot.fraction * robot.scaling,
             'payload': robot.payload, 'peak_speed': peaks.speed,
             'peak_acceleration': peaks.acceleration,
             'moved_at': peaks.moved_at if math.isfinite(peaks.moved_at) else None,

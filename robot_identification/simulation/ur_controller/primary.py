@@ -159,7 +159,7 @@ class PrimarySession:
             robot.safety_mode == SafetyMode.ROBOT_EMERGENCY_STOP,
             robot.safety_mode == SafetyMode.PROTECTIVE_STOP,
             robot.program is not None and not robot.paused, robot.paused,
-            robot.robot_mode, 0, robot.slider, robot.speed_scaling, 1.0, 0,
+            robot.robot_mode, 0, robot.fraction, robot.scaling, 1.0, 0,
         )
         board = struct.pack(
             '>2I2B2d2b2d4f3BI3B', 0, robot.outputs, 0, 0, 0.0, 0.0, 0, 0, 0.0, 0.0,

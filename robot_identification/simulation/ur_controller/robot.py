@@ -60,7 +60,7 @@ class SafetyMode(IntEnum):
 class Runtime(IntEnum):
     """The state of the program, as the robot states it itself."""
 
-    STOPPED, PLAYING, PAUSING, PAUSED, RESUMING = 1, 2, 3, 4, 5
+    STOPPED, PLAYING, PAUSING, PAUSED = 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,9 @@ class UrRobot:
         self.program: ExternalControl | None = None
         self.program_name, self.loaded = '', EXTERNAL_CONTROL
         self.paused = False
-        self.pace, self.slider = 1.0, 1.0
+        self.slider = 1.0  # where a person or a client has set it
+        # The slider's share of the speed, and the one that a pause leaves; both change slowly.
+        self.fraction, self.scaling = 1.0, 1.0
         self.payload, self.payload_centre = 0.0, np.zeros(3)
         self.payload_inertia = np.zeros(6)
         self.outputs = 0  # digital outputs, as bits
@@ -261,8 +263,9 @@ class UrRobot:
         if self.program is None:
             return Runtime.STOPPED
         if self.paused:
-            return Runtime.PAUSING if self.pace > 0.0 else Runtime.PAUSED
-        return Runtime.PLAYING if self.pace >= self.slider else Runtime.RESUMING
+            return Runtime.PAUSING if self.scaling > 0.0 else Runtime.PAUSED
+        # A driver is silent in a program that resumes, so that none is stated.
+        return Runtime.PLAYING
 
     @property
     def target_current(self) -> FloatArray:
@@ -280,11 +283,6 @@ class UrRobot:
     def is_at_rest(self) -> bool:
         """Return whether the reference does not move."""
         return not np.any(np.abs(self.reference.dq) > STANDSTILL)
-
-    @property
-    def speed_scaling(self) -> float:
-        """Return how fast trajectories advance, 0 to 1; zero while nothing may move."""
-        return self.pace if self.safety_mode == SafetyMode.NORMAL else 0.0
 
     def step(self) -> None:
         """Advance by a cycle: modes, program, arm, and a new sample."""
@@ -305,20 +303,22 @@ class UrRobot:
 
     def _move_reference(self) -> None:
         reference, rest = self.reference, np.zeros(6)
-        wanted = 0.0 if self.paused else self.slider
         change = PAUSE_RATE * self.period
-        self.pace = min(max(wanted, self.pace - change), self.pace + change)
+        self.fraction += float(np.clip(self.slider - self.fraction, -change, change))
+        self.scaling += float(np.clip((not self.paused) - self.scaling, -change, change))
         program = self.program
         if self.safety_mode != SafetyMode.NORMAL:
             reference.reach(rest, PROTECTIVE_DECELERATION)
-            self.pace = 0.0
+            self.scaling = 0.0
+            if program is not None:
+                program.forget()
             emergency = self.safety_mode == SafetyMode.ROBOT_EMERGENCY_STOP
             if emergency and self.is_at_rest and self.robot_mode != RobotMode.POWER_OFF:
                 self._engage(RobotMode.POWER_OFF)
-        elif program is None or (self.paused and self.pace == 0.0):
+        elif program is None:
             reference.reach(rest, STOP_DECELERATION)
         else:
-            program.step(self.pace)
+            program.step(self.fraction * self.scaling)
             if program.finished:
                 self.stop()
 

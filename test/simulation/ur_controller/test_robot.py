@@ -14,6 +14,7 @@ from robot_identification.simulation import (
     MujocoRobot, NOISE_FREE, SimulatedArmOptions, UrOptions, UrRobot,
 )
 from robot_identification.simulation.ur_controller.control import ControlSession
+from robot_identification.simulation.ur_controller.robot import ROBOT_TYPES
 
 START = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 TRUTH_SEED = 3
@@ -76,6 +77,17 @@ class Driver:
         return max(speeds)
 
 
+@pytest.mark.parametrize('name', sorted(ROBOT_TYPES))
+def test_every_arm_of_universal_robots_stands_still(name):
+    """At its rate, within a milliradian, in a pose that bends every joint."""
+    robot = make_robot(name)
+    assert robot.rate == pytest.approx(125.0 if name in ('ur3', 'ur5', 'ur10') else 500.0)
+    assert robot.version[0] == (3 if name in ('ur3', 'ur5', 'ur10') else 5)
+    for _ in range(50):
+        robot.step()
+    np.testing.assert_allclose(robot.sample.q, START, atol=1e-3)
+
+
 @pytest.mark.parametrize('name', ['ur5e', 'ur5'])  # 500 Hz, and CB3 with 125 Hz
 def test_a_servo_follows_with_the_lag_of_its_lookahead(name):
     """A ramp of 0.5 rad/s is followed 0.03 s behind, to 1 % of that way after ten lags."""
@@ -93,19 +105,50 @@ def test_a_servo_follows_with_the_lag_of_its_lookahead(name):
     np.testing.assert_allclose(robot.arm.true_sample().q, robot.reference.q, atol=0.02)
 
 
-def test_commands_that_come_late_do_not_shake_the_arm():
-    """At 1 rad/s, with each command two cycles late in five: below 2 rad/s^2, where 500 differ."""
+@pytest.mark.parametrize('late', ['network', 'robot'])
+def test_commands_that_come_late_do_not_shake_the_arm(late):
+    """At 1 rad/s with two cycles late in five: below 2 rad/s^2, where 500 is between commands."""
     driver, rng = Driver(make_robot()), np.random.default_rng(2)
-    pending, worst = [], 0.0
+    pending, steps, worst = [], 0, 0.0
     for cycle in range(500):
         pending.append(moved(0.002 * cycle))
-        if rng.uniform() > 0.4:
+        steps += 1
+        is_late = rng.uniform() < 0.4
+        if is_late and late == 'robot':
+            continue  # It steps more often later.
+        if not is_late:
             for target in pending:
                 driver.command(SERVO, target, timeout=1.0)
             pending = []
-        driver.robot.step()
-        worst = max(worst, np.abs(driver.robot.reference.ddq).max() if cycle > 50 else 0.0)
+        for _ in range(steps):
+            driver.robot.step()
+            worst = max(worst, np.abs(driver.robot.reference.ddq).max() if cycle > 50 else 0.0)
+        steps = 0
     assert worst < 2.0
+
+
+def test_a_paused_servo_stays_where_it_was_commanded():
+    """
+    A driver is slowed by both factors, and silent while paused; then it goes on.
+
+    A change of the slider takes 7 rad/s^2 at 1 rad/s, for both factors change by 4 in a second.
+    """
+    driver, way, time = Driver(make_robot()), 0.0, 0.0
+    robot = driver.robot
+    for cycle in range(1500):
+        if cycle in (200, 300):
+            robot.slider = 0.3 if cycle == 200 else 1.0
+        if cycle == 400:
+            robot.pause()
+        if cycle == 900:
+            assert robot.is_at_rest and abs(robot.reference.q[0] - way) < 1e-4
+            robot.resume()
+        way += 0.002 * robot.fraction * robot.scaling * min(1.0, time)
+        time += 0.002
+        if robot.runtime in (2, 3):
+            driver.command(SERVO, moved(way), timeout=0.04)
+        robot.step()
+        assert np.abs(robot.reference.ddq).max() < 12.0 and robot.program is not None
 
 
 def test_a_driver_that_falls_silent_stops_the_arm():
