@@ -28,7 +28,6 @@ class PendantSession:
     def __init__(self, robot: UrRobot, play: Callable[[], bool]) -> None:
         self._robot = robot
         self._buffer = bytearray()
-        faults = robot.faults
         self._actions: dict[str, Callable[[], object]] = {
             'state': lambda: None, 'reset peaks': self._reset, 'power on': robot.power_on,
             'power off': robot.power_off, 'brake release': robot.release_brakes,
@@ -36,15 +35,15 @@ class PendantSession:
             'emergency stop': robot.emergency_stop, 'restart safety': robot.restart_safety,
             'pause': robot.pause, 'stop': lambda: robot.stop('stopped at the pendant'),
             'play': lambda: robot.resume() if robot.paused else play(),
-            'payload ignored': lambda: setattr(faults, 'payload_ignored', True),
+            'payload ignored': lambda: setattr(robot.faults, 'payload_ignored', True),
             'no faults': self._clear,
         }
         self._values: dict[str, tuple[float, Callable[[float], object]]] = {
             'slider': (1.0, lambda value: setattr(robot, 'slider', value)),
-            'delay': (LONGEST_DELAY, lambda value: setattr(faults, 'delay', value)),
-            'loss': (1.0, lambda value: setattr(faults, 'loss', value)),
+            'delay': (LONGEST_DELAY, lambda value: setattr(robot.faults, 'delay', value)),
+            'loss': (1.0, lambda value: setattr(robot.faults, 'loss', value)),
             'rtde cut': (
-                LONGEST_CUT, lambda value: setattr(faults, 'cut_until', robot.time + value)
+                LONGEST_CUT, lambda value: setattr(robot.faults, 'cut_until', robot.time + value)
             ),
         }
 
@@ -52,7 +51,7 @@ class PendantSession:
         self._robot.peaks = Peaks()
 
     def _clear(self) -> None:
-        self._robot.faults.__dict__.update(Faults().__dict__)
+        self._robot.faults = Faults()
 
     def receive(self, data: bytes) -> bytes:
         """Take what came and return the answers; raise ProtocolError for what is no line."""
