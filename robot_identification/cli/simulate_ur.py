@@ -15,8 +15,8 @@ from robot_identification.files import write_atomically
 from robot_identification.model import RobotModel
 from robot_identification.options import add_arguments
 from robot_identification.simulation import (
-    MujocoRobot, NetworkOptions, NOISE_FREE, Sensors, SimulatedArmOptions, UrOptions, UrRobot,
-    UrServer, with_warming,
+    kinematics_of, MujocoRobot, NetworkOptions, NOISE_FREE, Sensors, SimulatedArmOptions,
+    UrOptions, UrRobot, UrServer, with_warming,
 )
 import yaml
 
@@ -45,17 +45,27 @@ def run(args: argparse.Namespace) -> None:
     """Simulate until interrupted."""
     if args.robot is None:
         raise UsageError('--robot is missing: name a Universal Robots arm, such as ur5e')
-    robot = with_known_gains(robot_from_options(args))
+    robot = robot_from_options(args)
+    kinematics_of(robot)  # raises, if the arm is none of theirs, before gains are assumed
+    options = options_given(args, UrOptions)
+    robot = with_known_gains(robot)
     hidden = options_given(args, HiddenOptions)
     q = np.array(args.initial_positions)
     if q.shape != (robot.n,):
         raise UsageError(f'--initial-positions has {q.size} numbers, {robot.name} has {robot.n}')
+    within = (robot.limits.lower <= q) & (q <= robot.limits.upper)
+    if not np.all(within):
+        joint = int(np.argmin(within))
+        raise UsageError(
+            f'--initial-positions has {q[joint]:g} rad for {robot.joint_names[joint]}, allowed '
+            f'are {robot.limits.lower[joint]:g} to {robot.limits.upper[joint]:g} rad'
+        )
     truth = options_given(args, SimulatedArmOptions).truth(robot, hidden.truth_seed)
     if truth.thermal is None:
         truth = with_warming(truth, viscous_slope=0.0)  # temperatures change, friction does not
     sensors = NOISE_FREE if hidden.noise_free else Sensors()
     arm = MujocoRobot(robot, truth, sensors, q, hidden.seed)
-    controller = UrRobot(robot, truth, arm, options_given(args, UrOptions))
+    controller = UrRobot(robot, truth, arm, options)
     if args.truth is not None:
         write_atomically(args.truth, yaml.safe_dump(controller.truth_record()))
     UrServer(

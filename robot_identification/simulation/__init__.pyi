@@ -31,5 +31,7 @@ from .mujoco_robot import (
     import_mujoco as import_mujoco, NOISE_FREE as NOISE_FREE, Sample as Sample, Sensors as Sensors,
     true_inertial_parameters as true_inertial_parameters, MujocoRobot as MujocoRobot,
 )
-from .ur_controller.robot import UrOptions as UrOptions, UrRobot as UrRobot
+from .ur_controller.robot import (
+    kinematics_of as kinematics_of, UrOptions as UrOptions, UrRobot as UrRobot,
+)
 from .ur_controller.server import NetworkOptions as NetworkOptions, UrServer as UrServer

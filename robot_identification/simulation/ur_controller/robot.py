@@ -83,7 +83,7 @@ class UrOptions:
     )
     calibration_error: float = option(
         float, 'added to the first length of the kinematics that the controller states [m]',
-        default=0.0, minimum=-0.1, maximum=0.1,
+        default=0.0, minimum=-0.1, maximum=0.1, metavar='LENGTH',
     )
 
     def __post_init__(self) -> None:
@@ -105,6 +105,20 @@ class UrOptions:
             ) from None
         major, minor, bugfix, build = [*numbers, 0, 0, 0][:4]
         return major, minor, bugfix, build
+
+
+def kinematics_of(robot: RobotModel) -> dict[str, FloatArray]:
+    """Return the rows of an arm's table, (6,) each; raise UsageError if it is none of UR's."""
+    table = robot.denavit_hartenberg
+    if robot.name not in ROBOT_TYPES or table is None or robot.n != 6:
+        raise UsageError(
+            f'{robot.name} is no Universal Robots arm that is known: choose one of '
+            f'{", ".join(ROBOT_TYPES)}'
+        )
+    return {
+        'theta': table.theta.copy(), 'a': table.a.copy(), 'd': table.d.copy(),
+        'alpha': table.alpha.copy(),
+    }
 
 
 @dataclass
@@ -138,11 +152,7 @@ class UrRobot:
         self, robot: RobotModel, truth: GroundTruth, arm: MujocoRobot,
         options: UrOptions | None = None,
     ) -> None:
-        if robot.name not in ROBOT_TYPES or robot.denavit_hartenberg is None or robot.n != 6:
-            raise UsageError(
-                f'{robot.name} is no Universal Robots arm that is known: choose one of '
-                f'{", ".join(ROBOT_TYPES)}'
-            )
+        self.kinematics = kinematics_of(robot)
         self.options = UrOptions() if options is None else options
         self.name, self.period = robot.name, driver_period(robot)
         self.version = self.options.version(robot.name)
@@ -151,11 +161,6 @@ class UrRobot:
         self.arm = arm
         self._model = RigidInverseDynamics(robot, prior_truth(robot))
         self.reference = Reference(arm.true_sample().q, self.period)
-        table = robot.denavit_hartenberg
-        self.kinematics = {
-            'theta': table.theta.copy(), 'a': table.a.copy(), 'd': table.d.copy(),
-            'alpha': table.alpha.copy(),
-        }
         self.kinematics['d'][0] += self.options.calibration_error
         self.limits = robot.limits
         off = self.options.powered_off

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+import errno
 from functools import partial
 import random
 import selectors
@@ -147,9 +148,11 @@ class UrServer:
                         partial(self._accept, port, make), address, number
                     ))
                 except OSError as error:
+                    in_use = error.errno == errno.EADDRINUSE
+                    reason = 'it is in use' if in_use else error.strerror
                     raise UsageError(
-                        f'port {number} at {address} is not available ({error.strerror}): is '
-                        'another controller running? Give --port-offset'
+                        f'port {number} at {address} is not available ({reason}): end what '
+                        'listens there, or give --port-offset or another --listen'
                     ) from error
             ports = ', '.join(str(port + given.port_offset) for port in makers)
             self._say(
