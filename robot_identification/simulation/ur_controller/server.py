@@ -39,6 +39,7 @@ CONNECT_TRIES, CONNECT_PAUSE = 25, 0.2  # for a socket of the driver, [s]; chose
 BETWEEN_SOCKETS = 0.05  # time between connections to the driver [s]; chosen: tens of cycles
 REPORT_PERIOD = 10.0  # between two lines about a slow machine [s]; chosen
 LONGEST_FAREWELL = 1.0  # [s]; chosen
+END_OF_PROGRAM = 0.5  # silence after a program that was requested [s]; chosen
 # A cycle that is later than this moves the clock of the robot [s]; chosen.
 MOST_BEHIND = 0.1
 
@@ -260,8 +261,12 @@ class UrServer:
             return
         writer.write(b'request_program\n')
         text = bytearray()
-        while len(text) < LARGEST_PROGRAM and (data := await reader.read(65536)):
-            text += data
+        # The driver keeps its connection open: the program is over when nothing more comes.
+        with suppress(asyncio.TimeoutError):
+            while len(text) < LARGEST_PROGRAM and (
+                data := await asyncio.wait_for(reader.read(65536), END_OF_PROGRAM)
+            ):
+                text += data
         writer.close()
         _, program = read_program(text.decode('utf-8', 'replace'))
         if program is None:

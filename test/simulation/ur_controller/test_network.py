@@ -20,10 +20,10 @@ from robot_identification.errors import UsageError
 from robot_identification.rtde.client import connect, RtdeOptions, RtdeRefusedError
 from robot_identification.rtde.dashboard import robot_mode
 from robot_identification.simulation import NetworkOptions, UrServer
+import robot_identification.simulation.ur_controller.server as network
 from simulation.ur_controller.test_robot import make_robot, moved, START
 
 HOST = '127.0.0.1'
-PORTS = (29990, 29999, 30001, 30002, 30004)
 FIELDS = ('timestamp', 'actual_q', 'actual_current', 'safety_mode')
 
 
@@ -198,6 +198,22 @@ def test_a_driver_that_dies_leaves_the_arm_at_rest(driven):
     wait_until(lambda: robot.program is None and robot.is_at_rest)
     state = pendant(port, 'state')
     assert state['program'] == 'STOPPED' and 0.5 < state['peak_speed'] < 2.0
+
+
+def test_play_runs_the_program_that_the_driver_gives(monkeypatch):
+    """A driver's sender stays connected after its program; the pendant says play once."""
+    with ExitStack() as stack:
+        robot, port, _ = stack.enter_context(serving())
+        driver = DriverSockets(stack)
+        sender = stack.enter_context(socket.create_server((HOST, 0)))
+        sender.settimeout(10.0)
+        monkeypatch.setattr(network, 'SENDER_PORT', sender.getsockname()[1])
+        pendant(port, 'play')
+        connection = stack.enter_context(sender.accept()[0])
+        assert connection.recv(100) == b'request_program\n'
+        connection.sendall(driver.program())
+        driver.accept()
+        assert robot.program is not None
 
 
 def test_a_program_from_elsewhere_is_not_connected_to():
