@@ -11,14 +11,13 @@ import numpy as np
 from robot_identification.cli.options import add_robot_options, options_given, robot_from_options
 from robot_identification.cli.simulate import HiddenOptions
 from robot_identification.errors import UsageError
-from robot_identification.files import write_atomically
+from robot_identification.files import dump_yaml, to_plain, write_atomically
 from robot_identification.model import RobotModel
 from robot_identification.options import add_arguments
 from robot_identification.simulation import (
     kinematics_of, MujocoRobot, NetworkOptions, NOISE_FREE, Sensors, SimulatedArmOptions,
     UrOptions, UrRobot, UrServer, with_warming,
 )
-import yaml
 
 EXAMPLE = 'robot-identification simulate-ur --robot ur5e --truth truth.yaml'
 # Of every joint where the robot YAML knows none [N m/A]; chosen: that of the CB3 arms, rounded.
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     arm = MujocoRobot(robot, truth, sensors, q, hidden.seed)
     controller = UrRobot(robot, truth, arm, options)
     if args.truth is not None:
-        write_atomically(args.truth, yaml.safe_dump(controller.truth_record()))
+        write_atomically(args.truth, dump_yaml(to_plain(controller.truth_record())))
     UrServer(
         controller, options_given(args, NetworkOptions), lambda line: print(line, flush=True)
     ).run()

@@ -313,6 +313,15 @@ def test_roots_are_not_widened_later(confined, places, name):
         assert 'read-only' in reason
 
 
+def refused_robot(confined, places, path):
+    """Return why a trajectory is not generated for the robot of a file."""
+    return refusal(
+        confined, 'trajectory_generator',
+        {'robot': str(path), 'generate.experiment': 'demo',
+         'generate.output': f'{places["root"]}/t.yaml'}, 'generate',
+    )
+
+
 @pytest.mark.parametrize('ending', ['urdf', 'xacro'])
 def test_a_description_is_no_robot(confined, places, tmp_path, ending):
     """It would be read, and a xacro expanded, wherever it lies: inside and outside refused."""
@@ -320,11 +329,7 @@ def test_a_description_is_no_robot(confined, places, tmp_path, ending):
         path = folder / f'arm.{ending}'
         path.write_text('<robot name="arm"/>')
         try:
-            reason = refusal(
-                confined, 'trajectory_generator',
-                {'robot': str(path), 'generate.experiment': 'demo',
-                 'generate.output': f'{places["root"]}/t.yaml'}, 'generate',
-            )
+            reason = refused_robot(confined, places, path)
         finally:
             path.unlink()
         assert 'is a description, and not a known robot' in reason
@@ -338,11 +343,7 @@ def test_a_robot_of_ones_own_is_a_path_too(confined, places, tmp_path):
     for path in (outside, inside):
         inside.write_text(f'schema_version: 1\nurdf: {places["outside"]}/../secret.urdf\n')
         try:
-            reason = refusal(
-                confined, 'trajectory_generator',
-                {'robot': str(path), 'generate.experiment': 'demo',
-                 'generate.output': f'{places["root"]}/t.yaml'}, 'generate',
-            )
+            reason = refused_robot(confined, places, path)
         finally:
             inside.unlink()
         assert 'outside of the allowed folders' in reason

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The real ur_robot_driver on our simulated controller, and our nodes beside it: a whole day.
+The real ur_robot_driver on our simulated controller, and our nodes: a whole day.
 
     pytest -rA test/simulators/test_ur_driver.py
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(2400)
 
 @pytest.fixture(scope='module')
 def day(tmp_path_factory):
-    """Launch controller, driver and nodes; yield the person beside them."""
+    """Launch controller, driver and nodes; yield the person at the arm."""
     reason = why_not_installed('ur_robot_driver', 'ur_controllers')
     if reason:
         pytest.skip(reason)
@@ -60,8 +60,9 @@ def known_truth(folder, arm):
     """Return Pinocchio's model of the hidden bodies, and the hidden friction laws."""
     record = read_yaml(folder / 'truth.yaml')
     truth = GroundTruth(**{
-        key: np.array(value) for key, value in record.items()
-        if key not in ('robot', 'joint_names')
+        key: np.array(record[key]) for key in (
+            'mass_factor', 'centre_shift', 'drive_gain', 'coulomb', 'viscous', 'reflected_inertia',
+        )
     })
     return true_pinocchio(arm, truth), truth
 

@@ -17,6 +17,7 @@ from robot_identification.simulation.ur_controller.external_control import (
     ExternalControl, POINT_SIZE, REVERSE_SIZE, SCALE, SCRIPT_SIZE,
 )
 from robot_identification.simulation.ur_controller.robot import UrRobot
+from robot_identification.simulation.ur_controller.session import Session
 
 # Commands on the script socket that the robot takes; others move or measure what is not simulated.
 SET_PAYLOAD, SET_GRAVITY, SET_TARGET_PAYLOAD = 1, 9, 12
@@ -26,7 +27,7 @@ SIZES = {
 }
 
 
-class ControlSession:
+class ControlSession(Session):
     """The messages of one of the sockets of a program, by its name in `SIZES`."""
 
     def __init__(self, robot: UrRobot, program: ExternalControl, name: str) -> None:
@@ -40,7 +41,7 @@ class ControlSession:
         return self.name == 'trajectory_socket' and self._program.is_full
 
     @property
-    def is_over(self) -> bool:
+    def ended(self) -> bool:
         """Return whether the program has ended."""
         return bool(self._program.finished)
 

@@ -11,36 +11,31 @@ from pathlib import PurePosixPath
 from robot_identification.simulation.ur_controller.robot import (
     EXTERNAL_CONTROL, Runtime, UrRobot,
 )
-from robot_identification.simulation.ur_controller.rtde import ProtocolError
+from robot_identification.simulation.ur_controller.session import LineSession
 
 PORT = 29999
-GREETING = b'Connected: Universal Robots Dashboard Server\n'
-LONGEST_LINE = 1000  # [bytes]; chosen: its commands have some tens
 _RELEASE_DATE = 'Nov 28 2026'
 
 
-class DashboardSession:
+class DashboardSession(LineSession):
     """One connection; `play` starts the program of the driver and says whether it could."""
 
     def __init__(self, robot: UrRobot, play: Callable[[], bool]) -> None:
+        super().__init__()
         self._robot, self._play = robot, play
-        self._buffer = bytearray()
-        self.ended = False
+        self._quit = False
 
-    def receive(self, data: bytes) -> bytes:
-        """Take what came and return the lines that answer; raise ProtocolError if it is none."""
-        self._buffer += data
-        answers = []
-        while b'\n' in self._buffer and not self.ended:
-            line, _, rest = self._buffer.partition(b'\n')
-            self._buffer = rest
-            text = line.decode('ascii', 'replace').strip()
-            answers.append(f'{self._answer(text)}\n'.encode('ascii', 'replace'))
-        if len(self._buffer) > LONGEST_LINE:
-            raise ProtocolError(f'a line of more than {LONGEST_LINE} bytes')
-        return b''.join(answers)
+    @property
+    def ended(self) -> bool:
+        """Return whether the client has said `quit`."""
+        return self._quit
 
-    def _answer(self, line: str) -> str:
+    def greeting(self) -> bytes:
+        """Return the line that begins the connection."""
+        return b'Connected: Universal Robots Dashboard Server\n'
+
+    def answer(self, line: str) -> str:
+        """Return the answer to a line, as the server of PolyScope has it."""
         robot = self._robot
         name = f'{robot.loaded}.urp'
         playing = 'STOPPED' if robot.program is None else 'PAUSED' if robot.paused else 'PLAYING'
@@ -81,7 +76,7 @@ class DashboardSession:
             act()
             return answer
         if key == 'quit':
-            self.ended = True
+            self._quit = True
             return 'Disconnected'
         first, _, rest = line.partition(' ')
         if first == 'load' and rest:
@@ -109,7 +104,3 @@ class DashboardSession:
             return 'Stopped'
         robot.pause()
         return 'Pausing program'
-
-    def cycle(self) -> bytes:
-        """Return nothing: it answers only."""
-        return b''

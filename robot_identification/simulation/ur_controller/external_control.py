@@ -116,7 +116,8 @@ class ExternalControl:
         self._points: deque[tuple[int, ...]] = deque()
         self._left = 0.0  # points of the trajectory that are still to be read
         self._read = 0  # points of it that were read
-        self._obsolete = 0.0  # points of a cancelled trajectory that may still come
+        self._obsolete = 0.0  # points of an ended trajectory that may still come
+        self._silent = 0.0  # since a point came [s]
         self._waited_for_point = 0.0  # [s]
         self._segment: _Segment | None = None
         self._reached: State = reference.q, reference.dq, reference.ddq  # end of the last segment
@@ -175,6 +176,7 @@ class ExternalControl:
 
     def take_point(self, point: tuple[int, ...]) -> None:
         """Take a point of a trajectory, of `POINT_SIZE` integers."""
+        self._silent = 0.0
         if self._obsolete > 0:
             self._obsolete -= 1
         else:
@@ -192,6 +194,9 @@ class ExternalControl:
         reference, rest = self._reference, np.zeros_like(self._reference.q)
         if pace > 0.0:
             self._waited += reference.period
+        self._silent += reference.period
+        if self._silent > FIRST_POINT_TIME:
+            self._obsolete = 0.0
         if self._waited > self._timeout:
             self.finished = f'no message on the reverse socket for {self._timeout:g} s'
         if self.finished:

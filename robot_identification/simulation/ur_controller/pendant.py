@@ -15,19 +15,18 @@ import json
 import math
 
 from robot_identification.simulation.ur_controller.robot import Faults, Peaks, UrRobot
-from robot_identification.simulation.ur_controller.rtde import ProtocolError
+from robot_identification.simulation.ur_controller.session import LineSession
 
 PORT = 29990
-LONGEST_LINE = 200  # [bytes]
 LONGEST_DELAY, LONGEST_CUT = 2.0, 600.0  # that can be asked for [s]
 
 
-class PendantSession:
+class PendantSession(LineSession):
     """One connection; `play` starts the program of the driver."""
 
     def __init__(self, robot: UrRobot, play: Callable[[], bool]) -> None:
+        super().__init__()
         self._robot = robot
-        self._buffer = bytearray()
         self._actions: dict[str, Callable[[], object]] = {
             'state': lambda: None, 'reset peaks': self._reset, 'power on': robot.power_on,
             'power off': robot.power_off, 'brake release': robot.release_brakes,
@@ -53,18 +52,11 @@ class PendantSession:
     def _clear(self) -> None:
         self._robot.faults = Faults()
 
-    def receive(self, data: bytes) -> bytes:
-        """Take what came and return the answers; raise ProtocolError for what is no line."""
-        self._buffer += data
-        answers = []
-        while b'\n' in self._buffer:
-            line, _, self._buffer = self._buffer.partition(b'\n')
-            answers.append(json.dumps(self._answer(line.decode('ascii', 'replace').strip())))
-        if len(self._buffer) > LONGEST_LINE:
-            raise ProtocolError(f'a line of more than {LONGEST_LINE} bytes')
-        return ''.join(f'{answer}\n' for answer in answers).encode()
+    def answer(self, line: str) -> str:
+        """Do what a line says, and return the state of the robot in JSON."""
+        return json.dumps(self._act(line))
 
-    def _answer(self, line: str) -> dict[str, object]:
+    def _act(self, line: str) -> dict[str, object]:
         robot = self._robot
         name, _, number = line.rpartition(' ')
         if line in self._actions:
@@ -91,7 +83,3 @@ class PendantSession:
             'moved_at': peaks.moved_at if math.isfinite(peaks.moved_at) else None,
             'messages': list(robot.messages)[-5:],
         }
-
-    def cycle(self) -> bytes:
-        """Return nothing: it speaks when it is spoken to."""
-        return b''

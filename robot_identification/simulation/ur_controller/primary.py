@@ -20,7 +20,7 @@ import numpy as np
 from robot_identification.simulation.ur_controller.robot import (
     CB3_TYPES, ROBOT_TYPES, RobotMode, SafetyMode, UrRobot,
 )
-from robot_identification.simulation.ur_controller.rtde import ProtocolError
+from robot_identification.simulation.ur_controller.session import ProtocolError, Session
 
 PORT, SECONDARY_PORT = 30001, 30002
 RATE = 10.0  # of the state [Hz]
@@ -50,11 +50,13 @@ def read_program(text: str) -> tuple[str, Program | None]:
     match = _NAME.search(text)
     name = '' if match is None else match[2]
     sockets = {found[3]: (found[1], int(found[2])) for found in _SOCKET.finditer(text)}
-    is_known = set(sockets) == set(SOCKETS)
+    is_known = set(sockets) == set(SOCKETS) and all(
+        0 < port < 2**16 for _, port in sockets.values()
+    )
     return name, Program(name, sockets) if is_known else None
 
 
-class PrimarySession:
+class PrimarySession(Session):
     """
     One connection; `run` takes External Control and says whether the robot may run it.
 

@@ -17,11 +17,13 @@ import numpy as np
 from robot_identification.simulation.ur_controller.robot import (
     RobotMode, SafetyMode, UrRobot,
 )
+from robot_identification.simulation.ur_controller.session import ProtocolError, Session
 
 PORT = 30004
 LARGEST_PACKET = 4096  # [bytes], by UR's guide
-MOST_RECIPES = 16  # of a connection; chosen
+MOST_RECIPES = 4  # of outputs, and of inputs, of a connection; chosen: drivers have one
 NOT_FOUND, IN_USE = 'NOT_FOUND', 'IN_USE'
+# Not those of our client: a mistake in one of them is not to be made in both.
 LAYOUTS = {
     'BOOL': '?', 'UINT8': 'B', 'UINT32': 'I', 'UINT64': 'Q', 'INT32': 'i', 'DOUBLE': 'd',
     'VECTOR3D': '3d', 'VECTOR6D': '6d', 'VECTOR6INT32': '6i', 'VECTOR6UINT32': '6I',
@@ -30,10 +32,6 @@ _HEADER = struct.Struct('>HB')
 _JOINT_RUNNING = 253  # mode of a joint, by UR's guide
 
 Numbers = Sequence[float] | np.ndarray
-
-
-class ProtocolError(Exception):
-    """What came is none of the protocol's packets; the connection ends."""
 
 
 def _constant(*values: float) -> Callable[[UrRobot], Numbers]:
@@ -114,7 +112,6 @@ INPUTS = {
        for part in ('_mask', '')},
     'standard_analog_output_mask': 'UINT8', 'standard_analog_output_type': 'UINT8',
     'standard_analog_output_0': 'DOUBLE', 'standard_analog_output_1': 'DOUBLE',
-    'external_force_torque': 'VECTOR6D',
 }
 _REGISTER = re.compile(r'(in|out)put_(bit|int|double)_register_(\d{1,3})')
 _REGISTERS = {
@@ -131,7 +128,7 @@ def register_type(name: str, side: str) -> str | None:
     return kind if int(match[3]) < count else None
 
 
-class RtdeSession:
+class RtdeSession(Session):
     """
     One connection; `held` are the inputs that connections hold, shared by all of them.
 
@@ -226,10 +223,7 @@ class RtdeSession:
         if payload[0] not in self._inputs:
             raise ProtocolError(f'inputs of recipe {payload[0]}, which was not set up')
         layout, names = self._inputs[payload[0]]
-        numbers = layout.unpack(payload[1:])
-        if len(numbers) != len(names):
-            return  # Forces of a sensor, which are not used.
-        values = dict(zip(names, numbers, strict=True))
+        values = dict(zip(names, layout.unpack(payload[1:]), strict=True))
         robot, slider = self._robot, values.get('speed_slider_fraction', -1.0)
         if values.get('speed_slider_mask') and 0.0 <= slider <= 1.0:
             robot.slider = slider

@@ -19,7 +19,6 @@ from functools import partial
 import random
 import selectors
 import time
-from typing import Protocol
 
 from robot_identification.errors import UsageError
 from robot_identification.options import check_options, option
@@ -30,6 +29,7 @@ from robot_identification.simulation.ur_controller.primary import (
     LARGEST_PROGRAM, Program, read_program, SOCKETS,
 )
 from robot_identification.simulation.ur_controller.robot import UrRobot
+from robot_identification.simulation.ur_controller.session import ProtocolError, Session
 
 LOOPBACK = '127.0.0.1'
 SENDER_PORT = 50002  # of the driver: it gives its program to a robot that is started by `play`
@@ -63,16 +63,6 @@ class NetworkOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
-
-
-class Session(Protocol):
-    """One connection's side of a protocol; it may have `close`, `ended` and `must_wait`."""
-
-    def receive(self, data: bytes) -> bytes:
-        """Take bytes as they come, and return the answer."""
-
-    def cycle(self) -> bytes:
-        """Return what is due in a cycle of the controller."""
 
 
 class _Connection:
@@ -187,23 +177,19 @@ class UrServer:
         connection = _Connection(session, writer, self._robot)
         self._connections.setdefault(port, []).append(connection)
         try:
-            if isinstance(session, primary.PrimarySession):
-                connection.send(session.greeting())
-            elif isinstance(session, dashboard.DashboardSession):
-                connection.send(dashboard.GREETING)
-            while not getattr(session, 'ended', False):
-                while getattr(session, 'must_wait', False):
+            connection.send(session.greeting())
+            while not session.ended:
+                while session.must_wait:
                     await asyncio.sleep(self._robot.period)
                 data = await reader.read(4096)
                 if not data:
                     break
                 connection.send(session.receive(data))
-        except (rtde.ProtocolError, OSError) as error:
+        except (ProtocolError, OSError) as error:
             self._say(f'port {port}: a connection ended: {error}')
         finally:
             self._connections[port].remove(connection)
-            if isinstance(session, (rtde.RtdeSession, ControlSession)):
-                session.close()
+            session.close()
             connection.close()
             # A client that does not read the rest is not waited for.
             with suppress(OSError, asyncio.TimeoutError):
@@ -212,7 +198,7 @@ class UrServer:
     def _start(self, program: Program, peer: str) -> bool:
         """Start a program that a client of this address has sent; return whether it may run."""
         hosts = {host for host, _ in program.sockets.values()}
-        if not hosts <= {peer, self._options.driver}:
+        if hosts != {peer}:
             self._say(
                 f'{program.name} is not run: its sockets are at {", ".join(sorted(hosts))}, it '
                 f'came from {peer}'
@@ -302,7 +288,7 @@ class UrServer:
                     if faults.loss and self._random.random() < faults.loss:
                         continue
                 connection.send(data)
-                if isinstance(session, ControlSession) and session.is_over:
+                if session.ended:
                     connection.close()
 
 

@@ -217,12 +217,15 @@ def test_play_runs_the_program_that_the_driver_gives(monkeypatch):
 
 
 def test_a_program_from_elsewhere_is_not_connected_to():
-    """The robot dials the sender of a program, and nobody whom its text names beside."""
+    """The robot dials the sender of a program, and nobody else whom its text names."""
     with ExitStack() as stack:
         robot, port, lines = stack.enter_context(serving())
         driver = DriverSockets(stack)
         stack.enter_context(dial(port(30001))).sendall(driver.program('192.0.2.1'))
         wait_until(lambda: any('192.0.2.1' in line for line in lines))
+        port_of = str(driver.servers['reverse_socket'].getsockname()[1]).encode()
+        stack.enter_context(dial(port(30001))).sendall(driver.program().replace(port_of, b'70000'))
+        wait_until(lambda: any('not External Control' in text for text in robot.messages))
         assert robot.program is None
 
 

@@ -198,6 +198,8 @@ def test_a_trajectory_that_ends_early_says_so_and_stops_at_4_rad_s2(way):
     assert driver.results() == []
     if way == 'cancel':
         driver.forward(-1)
+        # The second point was on its way: it is none of the next trajectory.
+        driver.spline(START - 1.0, [0.0] * 6, 1.0)
     if way == 'another mode':
         driver.command(SPEED, [0.0] * 6, timeout=1.0)
     peak = driver.step(0.8, keep=way != 'another mode')
@@ -205,9 +207,7 @@ def test_a_trajectory_that_ends_early_says_so_and_stops_at_4_rad_s2(way):
     # speedj brakes at 40 rad/s^2.
     assert max(driver.accelerations[110:]) <= (40.0 if way == 'another mode' else 4.0) + 1e-9
     assert driver.robot.is_at_rest and peak < 1.0
-    # Of a trajectory that was cancelled a point may come late: it is none of the next one.
     if way == 'cancel':
-        driver.spline(START - 1.0, [0.0] * 6, 1.0)
         here = driver.robot.reference.q
         driver.forward(1, 1)
         driver.spline(here + 0.1, [0.0] * 6, 1.0)
@@ -249,6 +249,48 @@ def test_whatever_stops_the_arm_stops_it_in_time(act, within, acceleration, mode
         np.testing.assert_allclose(robot.reference.q, moved(1.5), atol=1e-5)
     else:
         assert robot.program is None and not robot.resume()
+
+
+@pytest.mark.parametrize('attack', ['spline', 'servo', 'speed'])
+def test_nothing_that_is_sent_throws_the_arm(attack):
+    """
+    Numbers as large as they can be: the true arm stays near.
+
+    The reference keeps to 1.1 of the limit; motors at their own limit overshoot it by a quarter.
+    """
+    driver, huge = Driver(make_robot()), 2140.0
+    driver.forward(1, 2)
+    driver.step(0.1)
+    if attack == 'spline':
+        driver.spline(START, [huge] * 6, 1e-6)
+        driver.spline(START + huge, [-huge] * 6, huge, [huge] * 6)
+    peak = 0.0
+    for cycle in range(500):
+        if attack == 'servo':
+            driver.command(SERVO, START + 0.039 * (cycle + 1), timeout=1.0)
+        if attack == 'speed':
+            driver.command(SPEED, [huge] * 6, timeout=1.0)
+        peak = max(peak, driver.step(0.002, keep=attack == 'spline'))
+    assert driver.robot.safety_mode.name == 'PROTECTIVE_STOP' or driver.results()
+    assert peak < 1.4 * driver.robot.limits.velocity.max()
+    assert np.abs(driver.robot.arm.true_sample().q - START).max() < 1.0
+    assert np.abs(driver.robot.arm.true_sample().dq).max() < 0.01
+
+
+def test_points_that_never_came_are_waited_for_no_longer_than_half_a_second():
+    """Of a trajectory that was cancelled; the next one takes its own."""
+    driver = Driver(make_robot())
+    driver.forward(1, 3)
+    driver.spline(moved(0.1), [0.0] * 6, 0.5)
+    driver.step(0.1)
+    driver.forward(-1)
+    driver.step(0.7)
+    driver.results()
+    here = driver.robot.reference.q
+    driver.forward(1, 1)
+    driver.spline(here + 0.1, [0.0] * 6, 0.5)
+    driver.step(0.6)
+    assert driver.results() == [0]
 
 
 def test_an_arm_that_is_driven_out_of_its_limits_is_stopped():
