@@ -16,8 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 import errno
 from functools import partial
+import math
 import random
 import selectors
+import signal
+import threading
 import time
 
 from robot_identification.errors import UsageError
@@ -38,7 +41,9 @@ MOST_UNREAD = 1 << 20  # of a client that does not read; then its connection end
 CONNECT_TRIES, CONNECT_PAUSE = 25, 0.2  # for a socket of the driver, [s]; chosen: 5 s
 BETWEEN_SOCKETS = 0.05  # time between connections to the driver [s]; chosen: tens of cycles
 REPORT_PERIOD = 10.0  # between two lines about a slow machine [s]; chosen
-LONGEST_FAREWELL = 1.0  # [s]; chosen
+LONGEST_FAREWELL = 1.0  # of a connection that is closed [s]; chosen
+# After Ctrl-C, for the clients to leave [s]; chosen: launch sends SIGTERM 5 s after it.
+LONGEST_END = 4.0
 END_OF_PROGRAM = 0.5  # silence after a program that was requested [s]; chosen
 # A cycle that is later than this moves the clock of the robot [s]; chosen.
 MOST_BEHIND = 0.1
@@ -104,21 +109,41 @@ class UrServer:
         self._held: dict[str, object] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._random = random.Random(0)
-        self._stopped = False
+        self._stop_at = math.inf  # by the monotonic clock [s]
+        self._interrupted = False
 
     def run(self) -> None:
-        """Serve until interrupted, or until `stop` is called."""
+        """
+        Serve until `stop` is called, or until SIGINT or SIGTERM.
+
+        A driver that is interrupted together with this finds its robot while it ends: without
+        one it tries to connect for ever. KeyboardInterrupt is raised when the clients have left.
+        """
         # Its timeouts are exact to a microsecond; those of epoll are whole milliseconds.
         loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, self._interrupt)
         try:
             loop.run_until_complete(self._serve())
         finally:
             loop.run_until_complete(_end_tasks())
             loop.close()
+        if self._interrupted:
+            raise KeyboardInterrupt
 
     def stop(self) -> None:
         """Make `run` end after a cycle; from any thread."""
-        self._stopped = True
+        self._stop_at = 0.0
+
+    def _interrupt(self) -> None:
+        """End when the clients have left; at once when it is the second time."""
+        self._stop_at = 0.0 if self._interrupted else time.monotonic() + LONGEST_END
+        self._interrupted = True
+
+    def _is_over(self) -> bool:
+        left = any(self._connections.values())
+        return time.monotonic() > self._stop_at or (self._interrupted and not left)
 
     async def _serve(self) -> None:
         """Listen, and step the robot."""
@@ -263,7 +288,7 @@ class UrServer:
     async def _run_cycles(self) -> None:
         robot, due = self._robot, time.monotonic()
         waited, said_at = 0.0, due - REPORT_PERIOD
-        while not self._stopped:
+        while not self._is_over():
             robot.step()
             self._send_due()
             due += robot.period

@@ -24,6 +24,7 @@ import robot_identification.simulation.ur_controller.server as network
 from simulation.ur_controller.test_robot import make_robot, moved, START
 
 HOST = '127.0.0.1'
+COMMAND = (sys.executable, '-m', 'robot_identification.cli.main', 'simulate-ur')
 FIELDS = ('timestamp', 'actual_q', 'actual_current', 'safety_mode')
 
 
@@ -133,9 +134,8 @@ def driven():
 def test_a_foreign_client_reads_it():
     """`ur_rtde` of PyPI shares nothing with this package; its calls hold the interpreter."""
     rtde_receive = pytest.importorskip('rtde_receive', reason='ur_rtde is not installed')
-    command = [sys.executable, '-m', 'robot_identification.cli.main', 'simulate-ur']
     with subprocess.Popen(
-        [*command, '--robot', 'ur5e', '--noise-free'], stdout=subprocess.PIPE,
+        [*COMMAND, '--robot', 'ur5e', '--noise-free'], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True,
     ) as process:
         try:
@@ -154,6 +154,23 @@ def test_a_foreign_client_reads_it():
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(10.0) == 130
+
+
+def test_an_interrupted_controller_stays_until_its_clients_have_left():
+    """A driver that ends at the same Ctrl-C needs its robot to end."""
+    offset = random.randrange(1000, 30000)
+    with subprocess.Popen(
+        [*COMMAND, '--robot', 'ur5', '--port-offset', str(offset)], stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert 'listens' in process.stdout.readline()
+        client = connect(RtdeOptions(HOST, FIELDS, port=30004 + offset))
+        client.receive()
+        process.send_signal(signal.SIGINT)
+        stamps = [client.receive()[0] for _ in range(125)]  # a second at the rate of a CB3
+        np.testing.assert_allclose(np.diff(stamps), 0.008, atol=1e-9)
+        client.close()
+        assert process.wait(3.0) == 130
 
 
 def test_our_clients_read_it_without_a_gap():
